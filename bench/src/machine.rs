@@ -97,7 +97,7 @@ fn kernel() -> String {
     if version.is_empty() { name.to_owned() } else { format!("{name} {version}") }
 }
 
-/// How quiet the machine is at a moment.
+/// How much other work disturbs the machine at a moment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Noise {
     pub(crate) when: &'static str,
@@ -109,7 +109,7 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    pub(crate) fn listen(when: &'static str) -> Self {
+    pub(crate) fn measure(when: &'static str) -> Self {
         let mut times = Vec::new();
         let mut others = 0.0;
         for _ in 0..200 {
@@ -125,7 +125,7 @@ impl Noise {
     }
 
     /// Whether there is too much noise for a conclusion.
-    pub(crate) fn is_loud(&self) -> bool {
+    pub(crate) fn is_too_noisy(&self) -> bool {
         self.spread > 1.25 || self.others > 0.5
     }
 }
@@ -140,7 +140,7 @@ impl fmt::Display for Noise {
             self.others,
             self.cores
         )?;
-        if self.is_loud() {
+        if self.is_too_noisy() {
             f.write_str(" (too loud for a verdict)")?;
         }
         Ok(())
@@ -165,14 +165,14 @@ fn wanting() -> f64 {
 
 /// The resources of a process at this moment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct ProcessUsage {
     pub(crate) resident: f64,
     pub(crate) descriptors: f64,
 }
 
-impl Held {
+impl ProcessUsage {
     /// The resources of a process of this user.
-    pub(crate) fn by(pid: &str) -> Self {
+    pub(crate) fn of(pid: &str) -> Self {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
@@ -180,8 +180,8 @@ impl Held {
         Self { resident: kilobytes.unwrap_or(0.0) * 1_024.0, descriptors: descriptors as f64 }
     }
 
-    pub(crate) fn by_us() -> Self {
-        Self::by("self")
+    pub(crate) fn of_self() -> Self {
+        Self::of("self")
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - `measure`: interleaved rounds, medians, bootstrap intervals.
 //! - `row`: one line of the table, its goal and its verdict.
-//! - `floor`: the least work that any program must do.
+//! - `floor`: the least work that any program must do: what Crosier is compared with.
 //! - `suite`: what is measured.
 //! - `report`: table, Markdown, JSON, chart.
 
@@ -63,7 +63,7 @@ fn measure_all(args: &Args) -> Result<ExitCode> {
     let peers = args.peers.clone().or_else(|| variable("BENCH_PEERS").map(PathBuf::from));
     let lab = Lab::new(Budget { quick: args.quick }, peers.filter(|_| !args.no_peers))?;
     let machine = Machine::look(lab.python.as_deref());
-    let mut noise = vec![Noise::listen("before")];
+    let mut noise = vec![Noise::measure("before")];
     let mut findings = Findings::default();
     let mut broken = false;
     for suite in SUITES.iter().filter(|suite| suite.is_wanted(&args.only)) {
@@ -73,7 +73,7 @@ fn measure_all(args: &Args) -> Result<ExitCode> {
             findings.skip(suite.name, format!("it failed: {error:#}"));
         }
     }
-    noise.push(Noise::listen("after"));
+    noise.push(Noise::measure("after"));
     let Findings { rows, curves, skipped } = findings;
     let report = Report { date: today(), quick: args.quick, machine, noise, rows, curves, skipped };
     print!("{}", report::table(&report));

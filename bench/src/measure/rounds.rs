@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::Random;
-use super::quiet::{leave_quiet, listen};
+use super::quiet::{keep_quiet, loop_time};
 use super::statistic::{Interval, median, percentile};
 
 const RESAMPLES: usize = 1_000;
@@ -108,31 +108,31 @@ impl<'a> Group<'a> {
         let mut order: Vec<usize> = (0..count).collect();
         for _ in 0..runs {
             let mut times = vec![Vec::with_capacity(rounds); count];
-            let mut heard = times.clone();
-            let mut before = listen();
+            let mut loop_times = times.clone();
+            let mut before = loop_time();
             for round in 0..rounds {
                 random.shuffle(&mut order);
                 for &at in &order {
                     let case = &mut self.cases[at];
                     let time = (case.work)().with_context(|| case.name.clone())?;
-                    let behind = listen();
+                    let after = loop_time();
                     if round >= dropped {
                         times[at].push(time);
-                        heard[at].push(before.max(behind));
+                        loop_times[at].push(before.max(after));
                     }
-                    before = behind;
+                    before = after;
                 }
             }
-            all.push((times, heard));
+            all.push((times, loop_times));
         }
         let mut quiet = vec![0.0; count];
-        let leave = |(mut times, heard): (Vec<Vec<f64>>, Vec<Vec<f64>>)| {
-            for ((times, heard), quiet) in times.iter_mut().zip(&heard).zip(&mut quiet) {
-                *quiet += leave_quiet(times, heard) / runs as f64;
+        let keep = |(mut times, loop_times): (Vec<Vec<f64>>, Vec<Vec<f64>>)| {
+            for ((times, loop_times), quiet) in times.iter_mut().zip(&loop_times).zip(&mut quiet) {
+                *quiet += keep_quiet(times, loop_times) / runs as f64;
             }
             times
         };
-        let runs = all.into_iter().map(leave).collect();
+        let runs = all.into_iter().map(keep).collect();
         let names = self.cases.into_iter().map(|case| case.name).collect();
         Ok(Samples { names, runs, quiet })
     }

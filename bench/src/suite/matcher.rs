@@ -12,7 +12,7 @@ use crate::measure::Group;
 use crate::row::Row;
 
 /// Matchers as people write them: names, lists of names, families of tools. None matches `Bash`.
-pub(super) fn stranger(number: usize) -> String {
+pub(super) fn unmatched_matcher(number: usize) -> String {
     match number % 4 {
         0 | 1 => format!("tool_{number:05}"),
         2 => format!("Read{number:05}|Write{number:05}"),
@@ -23,7 +23,7 @@ pub(super) fn stranger(number: usize) -> String {
 /// This many hooks, of which only the middle one matches the event.
 pub(super) fn one_of(lab: &Lab, registered: usize) -> Result<Engine> {
     let hooks = (0..registered).map(|number| {
-        let matcher = if number == registered / 2 { "Bash".to_owned() } else { stranger(number) };
+        let matcher = if number == registered / 2 { "Bash".to_owned() } else { unmatched_matcher(number) };
         Hook::on(PreToolUse).matching(matcher).callback(|_: &PreToolUse| Reply::none())
     });
     let engine = lab.engine().hooks(hooks).build()?;

@@ -7,9 +7,9 @@ use crosier::payload::PreToolUse;
 use crosier::{Answer, Engine, Hook, Outcome, Reply, Report};
 
 use super::callback::tool_call;
-use super::matcher::stranger;
+use super::matcher::unmatched_matcher;
 use crate::lab::{Findings, Lab};
-use crate::machine::Held;
+use crate::machine::ProcessUsage;
 use crate::measure::{Group, clock};
 use crate::row::{Row, Unit};
 
@@ -17,7 +17,7 @@ const HOOKS: usize = 10_000;
 
 fn make(hooks: usize) -> Result<Engine> {
     let hook = |number: usize| {
-        let matcher = if number == 0 { "Bash".to_owned() } else { stranger(number) };
+        let matcher = if number == 0 { "Bash".to_owned() } else { unmatched_matcher(number) };
         Hook::on(PreToolUse).matching(matcher).callback(|_: &PreToolUse| Reply::none())
     };
     Ok(Engine::builder().max_hooks_per_point(hooks).hooks((0..hooks).map(hook)).build()?)
@@ -26,10 +26,10 @@ fn make(hooks: usize) -> Result<Engine> {
 /// Runs in a separate process, so that nothing else is counted: makes an engine, fires once, prints its memory.
 pub(super) fn part(hooks: usize) -> Result<()> {
     drop(make(1)?.fire_blocking(tool_call()));
-    let before = Held::by_us().resident;
+    let before = ProcessUsage::of_self().resident;
     let engine = make(hooks)?;
     let outcome = engine.fire_blocking(tool_call());
-    let after = Held::by_us().resident;
+    let after = ProcessUsage::of_self().resident;
     if outcome.reports.len() != 1 {
         bail!("{} hooks ran instead of one", outcome.reports.len());
     }

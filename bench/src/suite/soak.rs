@@ -8,7 +8,7 @@ use super::callback::{async_guard, guard};
 use super::command::current_thread;
 use super::python;
 use crate::lab::{Findings, Lab, check, check_ran, event_of};
-use crate::machine::{Held, children};
+use crate::machine::{ProcessUsage, children};
 use crate::row::{Row, Unit};
 
 /// Memory that the allocator may keep.
@@ -27,18 +27,22 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
 }
 
 /// Repeats some work; returns how much the resources have grown since the first tenth.
-fn grown(count: usize, held: impl Fn() -> Held, mut work: impl FnMut(usize) -> Result<()>) -> Result<Held> {
+fn grown(
+    count: usize,
+    held: impl Fn() -> ProcessUsage,
+    mut work: impl FnMut(usize) -> Result<()>,
+) -> Result<ProcessUsage> {
     (0..count / 10).try_for_each(&mut work)?;
     let before = held();
     (count / 10..count).try_for_each(work)?;
     let after = held();
-    Ok(Held {
+    Ok(ProcessUsage {
         resident: (after.resident - before.resident).max(0.0),
         descriptors: (after.descriptors - before.descriptors).max(0.0),
     })
 }
 
-fn rows(id: &str, what: &str, grown: Held) -> [Row; 2] {
+fn rows(id: &str, what: &str, grown: ProcessUsage) -> [Row; 2] {
     let memory = Row::counted(id, format!("{what}: memory grown"), Unit::Bytes, grown.resident);
     let work = format!("{what}: descriptors grown");
     let descriptors = Row::counted(&format!("{id}.fd"), work, Unit::Count, grown.descriptors);
@@ -53,7 +57,7 @@ fn in_process(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let engine = engine.build()?;
     let runtime = current_thread()?;
     let count = lab.budget.pick(1_000_000, 50_000);
-    let grown = grown(count, Held::by_us, |number| {
+    let grown = grown(count, ProcessUsage::of_self, |number| {
         let name =
             if number % 10 == 0 { format!("mcp__new__{number}") } else { format!("tool{}", number % 1_000) };
         let event = PreToolUse::new(name, "ls");
@@ -69,7 +73,7 @@ fn commands(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let runtime = current_thread()?;
     let count = lab.budget.pick(10_000, 500);
     let payload = event_of(1_024);
-    let grown = grown(count, Held::by_us, |number| {
+    let grown = grown(count, ProcessUsage::of_self, |number| {
         let event = Event::from(payload.clone());
         let blocking = number % 2 == 0;
         let outcome =
@@ -89,8 +93,11 @@ fn pythons(lab: &Lab, interpreter: &std::path::Path, findings: &mut Findings) ->
     let payload = event_of(1_024);
     let worker = children().into_iter().next().context("no worker runs")?;
     let both = || {
-        let (ours, theirs) = (Held::by_us(), Held::by(&worker));
-        Held { resident: ours.resident + theirs.resident, descriptors: ours.descriptors + theirs.descriptors }
+        let (ours, theirs) = (ProcessUsage::of_self(), ProcessUsage::of(&worker));
+        ProcessUsage {
+            resident: ours.resident + theirs.resident,
+            descriptors: ours.descriptors + theirs.descriptors,
+        }
     };
     let grown = grown(count, both, |_| check_ran(&engine.fire_blocking(Event::from(payload.clone())), 1))?;
     findings.rows.extend(rows("soak.python", &format!("{count} python hooks, with their worker"), grown));

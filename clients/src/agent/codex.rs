@@ -64,7 +64,7 @@ impl Agent for Codex {
         let mut hooks = json!({});
         for (event, key) in EVENTS {
             let is_left_out = !scenario.events.is_empty() && !scenario.events.contains(&event);
-            if is_left_out || scenario.first_minute {
+            if is_left_out || scenario.set_up_by_init {
                 continue;
             }
             let command = home.line(event, false);

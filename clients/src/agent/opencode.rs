@@ -39,7 +39,7 @@ impl Agent for Opencode {
         }
         super::merge(&mut settings, &scenario.settings);
         home.write(".config/opencode/opencode.json", &settings.to_string())?;
-        if scenario.first_minute {
+        if scenario.set_up_by_init {
             return Ok(());
         }
         let words = home.words("", false);

@@ -14,7 +14,7 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
     let mut scenarios = vec![
         shared::decisions(agent).check("ask: the model is told why", result_has("ask", "REASON-ASK")),
         shared::force_push(agent),
-        shared::first_minute(agent),
+        shared::set_up_by_init(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
             .check("context before a tool arrives once", told_times("CONTEXT-PRE", 1))

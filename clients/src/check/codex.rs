@@ -16,7 +16,7 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
             .check("ask becomes a denial with the reason", result_has("ask", "REASON-ASK"))
             .check("no hook failed in Codex's eyes", never_printed("Failed")),
         shared::force_push(agent),
-        shared::first_minute(agent),
+        shared::set_up_by_init(agent),
         shared::rewritten(shared::rewrites(agent)).check("none of it failed", never_printed("Failed")),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
             .check("none of it failed", never_printed("Failed")),

@@ -12,7 +12,7 @@ pub(crate) fn gemini(agent: &dyn Agent) -> Vec<Scenario> {
         shared::decisions(agent)
             .check("ask becomes a denial with the reason", result_has("ask", "REASON-ASK")),
         shared::force_push(agent),
-        shared::first_minute(agent),
+        shared::set_up_by_init(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent))),
         shared::files(agent),

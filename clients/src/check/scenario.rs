@@ -35,7 +35,7 @@ pub(crate) struct Scenario {
     /// The events that the agent's hooks are for; all when empty.
     pub(crate) events: Vec<&'static str>,
     /// Whether `crosier init` sets up the agent, as a person would do it, and not this program.
-    pub(crate) first_minute: bool,
+    pub(crate) set_up_by_init: bool,
     /// Whether a person trusts the project with `crosier trust --yes` before the agent starts.
     pub(crate) trusted: bool,
     /// Whether the agent has the MCP server of this program.
@@ -68,7 +68,7 @@ impl Scenario {
             arguments: Vec::new(),
             settings: Value::Null,
             events: Vec::new(),
-            first_minute: false,
+            set_up_by_init: false,
             trusted: false,
             mcp: false,
             limit: Duration::from_secs(90),
@@ -139,8 +139,8 @@ impl Scenario {
     }
 
     /// Lets `crosier init` set up the agent.
-    pub(crate) fn first_minute(mut self) -> Scenario {
-        self.first_minute = true;
+    pub(crate) fn set_up_by_init(mut self) -> Scenario {
+        self.set_up_by_init = true;
         self
     }
 
@@ -173,7 +173,7 @@ impl Scenario {
     /// The events that the agent's hooks are for, out of all that it has.
     pub(crate) fn events_or<'a>(&'a self, all: &'a [&'static str]) -> &'a [&'static str] {
         match () {
-            () if self.first_minute => &[],
+            () if self.set_up_by_init => &[],
             () if self.events.is_empty() => all,
             () => &self.events,
         }

@@ -27,7 +27,7 @@ pub(super) fn by_word(name: &'static str) -> Scenario {
 pub(super) fn basics(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
         force_push(agent),
-        first_minute(agent),
+        set_up_by_init(agent),
         files(agent),
         broken_configuration(agent),
         no_configuration(agent),
@@ -73,8 +73,8 @@ pub(super) fn force_push(agent: &dyn Agent) -> Scenario {
 
 /// The same after `crosier init --yes` in an empty home, without any other setup. Before that, everything was
 /// installed and uninstalled once, which must restore every file.
-pub(super) fn first_minute(agent: &dyn Agent) -> Scenario {
-    forced(Scenario::new("first minute").quick().first_minute(), agent)
+pub(super) fn set_up_by_init(agent: &dyn Agent) -> Scenario {
+    forced(Scenario::new("first minute").quick().set_up_by_init(), agent)
 }
 
 fn forced(scenario: Scenario, agent: &dyn Agent) -> Scenario {

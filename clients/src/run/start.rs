@@ -70,7 +70,7 @@ impl Run<'_> {
             self.prepare(&mut before);
             self.finish(&mut before, Duration::from_secs(60))?;
         }
-        let wired = if self.scenario.first_minute { Some(self.first_minute()?) } else { None };
+        let wired = if self.scenario.set_up_by_init { Some(self.set_up_by_init()?) } else { None };
         if self.scenario.trusted {
             self.crosier(&["trust", "--yes"])?;
         }
@@ -114,7 +114,7 @@ impl Run<'_> {
 
     /// Does what a person would type. Everything is uninstalled once, which must restore every file, and installed
     /// again. Returns how long each command took.
-    fn first_minute(&self) -> anyhow::Result<Vec<(String, f64)>> {
+    fn set_up_by_init(&self) -> anyhow::Result<Vec<(String, f64)>> {
         let before = files(&self.home.user())?;
         self.wire()?;
         anyhow::ensure!(files(&self.home.user())? != before, "`crosier init` changed nothing");

@@ -16,7 +16,7 @@
 //! - [`self_guard`]: Crosier itself is protected.
 //! - [`redact_secrets`]: secrets in results and answers are masked; [`redact_secrets::Redactor`] does logs too.
 //! - [`limit_prompt`]: a prompt that is too large is denied, with the numbers.
-//! - [`audit`]: a log of every event that cannot be changed unnoticed.
+//! - [`audit`]: a tamper-evident log of every event.
 //! - [`inbox`]: content that the host or another agent pushes, delivered with the next tool result.
 //! - [`task_reminder`]: a reminder when a tool's result meets a condition.
 //! - [`context_files`]: files, such as project notes, for the model to read.
@@ -65,7 +65,8 @@ pub struct Host {
     /// Further files and folders that belong to the configuration, such as everything that its hooks run: no tool
     /// changes them.
     pub own_files: OwnFiles,
-    /// The same for folders. Links in their paths are followed, which takes time: not for hundreds of files.
+    /// Like `own_files`, for a few folders: links in their paths are followed, which takes too long for hundreds of
+    /// files.
     pub own_folders: Vec<PathBuf>,
     /// The home folder, for paths such as `~/.config` above them.
     pub home: Option<PathBuf>,

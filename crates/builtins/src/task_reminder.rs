@@ -134,11 +134,11 @@ impl Reminder {
     fn filled(&self, item: &Value) -> String {
         let mut out = String::new();
         let mut rest = self.text.as_str();
-        while let Some((before, behind)) = rest.split_once("${") {
+        while let Some((before, tail)) = rest.split_once("${") {
             out.push_str(before);
-            let Some((path, after)) = behind.split_once('}') else {
+            let Some((path, after)) = tail.split_once('}') else {
                 out.push_str("${");
-                rest = behind;
+                rest = tail;
                 continue;
             };
             match field(item, path) {

@@ -91,11 +91,11 @@ fn covers_all(pattern: &[Token], text: impl Iterator<Item = Token> + Clone) -> b
             at += 1;
             continue;
         }
-        let Some((behind, from)) = &mut retry else { return false };
+        let Some((after_star, from)) = &mut retry else { return false };
         if from.next().is_none() {
             return false;
         }
-        at = *behind;
+        at = *after_star;
         rest = from.clone();
     }
 }
@@ -139,9 +139,9 @@ impl Wildcards {
     }
 
     pub(crate) fn matches(&self, text: &str) -> bool {
-        let Some(behind) = text.strip_prefix(self.start()) else { return false };
+        let Some(after) = text.strip_prefix(self.start()) else { return false };
         match &self.pattern[self.start..] {
-            "" => return behind.is_empty(),
+            "" => return after.is_empty(),
             "*" => return true,
             _ => {}
         }
@@ -150,7 +150,7 @@ impl Wildcards {
             _ => {
                 let start = self.start();
                 let from = if start.is_ascii() { start.len() } else { start.chars().count() };
-                covers_all(&self.tokens()[from..], behind.chars().map(Token::Char))
+                covers_all(&self.tokens()[from..], after.chars().map(Token::Char))
             }
         }
     }

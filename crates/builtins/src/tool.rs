@@ -127,10 +127,10 @@ const LOOKS: &[&str] =
 /// The name without the server, in lowercase: `run` for `mcp__server__run`.
 fn short_name(tool: &str) -> Cow<'_, str> {
     let server = tool.as_bytes().windows(2).rposition(|pair| pair == b"__");
-    small(server.map_or(tool, |server| &tool[server + 2..]))
+    lowercase(server.map_or(tool, |server| &tool[server + 2..]))
 }
 
-fn small(name: &str) -> Cow<'_, str> {
+fn lowercase(name: &str) -> Cow<'_, str> {
     match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(name.to_ascii_lowercase()),
         false => Cow::Borrowed(name),
@@ -192,7 +192,7 @@ pub(crate) fn scripts(tool: &str, input: &Json) -> Option<Vec<Script>> {
     scripts_of(tool, input, input.entries().as_deref())
 }
 
-/// The same, with the folder in which they run.
+/// Like [`scripts`], with the folder in which they run.
 pub(crate) fn scripts_in<'a>(
     tool: &str,
     input: &Json,
@@ -223,7 +223,7 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
         };
     };
     let text_of = |names: &[&str]| {
-        let named = |name: &str| names.contains(&&*small(name));
+        let named = |name: &str| names.contains(&&*lowercase(name));
         fields
             .iter()
             .find(|(name, _)| named(name))
@@ -234,7 +234,7 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
     let language = language.unwrap_or_else(|| language_of(tool).to_owned());
     let mut scripts = if typed::is_typing(tool) { typed::typed(fields) } else { Vec::new() };
     for (name, value) in fields {
-        let name = small(name);
+        let name = lowercase(name);
         if name == "url" {
             // The metadata service of a cloud, which also returns keys.
             let is_metadata =
@@ -304,7 +304,7 @@ fn collect_commands(tool: &str, name: &str, items: &[Value], scripts: &mut Vec<S
 
 /// The command with its arguments from another field.
 fn with_arguments(line: &str, fields: &[(String, Json)]) -> Option<Script> {
-    let is_arguments = |name: &str| matches!(&*small(name), "args" | "arguments" | "parameters");
+    let is_arguments = |name: &str| matches!(&*lowercase(name), "args" | "arguments" | "parameters");
     let value = fields.iter().find(|(name, _)| is_arguments(name))?.1.to_value()?;
     let words: Vec<String> = match &value {
         Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

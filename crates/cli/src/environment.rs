@@ -59,7 +59,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     state.map(|state| state.join("crosier"))
 }
 
-/// Whether a variable is set, also to nothing.
+/// Whether a variable is set, even if it is empty.
 pub(crate) fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }

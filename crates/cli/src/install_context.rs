@@ -106,29 +106,29 @@ pub(crate) struct SignalHold(&'static SignalState);
 #[derive(Debug, Default)]
 struct SignalState {
     /// Whether a signal ends the process at once.
-    is_free: Arc<AtomicBool>,
+    ends_at_once: Arc<AtomicBool>,
     seen: Arc<AtomicUsize>,
 }
 
 /// Keeps signals from ending the process.
-pub(crate) fn undisturbed() -> SignalHold {
+pub(crate) fn hold_signals() -> SignalHold {
     static HELD: OnceLock<SignalState> = OnceLock::new();
     let held = HELD.get_or_init(|| {
         let held = SignalState::default();
         for signal in [SIGHUP, SIGINT, SIGTERM] {
             let number = usize::try_from(signal).unwrap_or_default();
             let _ = signal_hook::flag::register_usize(signal, Arc::clone(&held.seen), number);
-            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.is_free));
+            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.ends_at_once));
         }
         held
     });
-    held.is_free.store(false, Ordering::SeqCst);
+    held.ends_at_once.store(false, Ordering::SeqCst);
     SignalHold(held)
 }
 
 impl Drop for SignalHold {
     fn drop(&mut self) {
-        self.0.is_free.store(true, Ordering::SeqCst);
+        self.0.ends_at_once.store(true, Ordering::SeqCst);
         let seen = i32::try_from(self.0.seen.load(Ordering::SeqCst)).unwrap_or_default();
         if seen != 0 {
             let _ = signal_hook::low_level::emulate_default_handler(seen);

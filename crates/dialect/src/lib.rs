@@ -1,4 +1,4 @@
-//! What AI agents send to their hooks, and the replies that they accept.
+//! Translates between agents and Crosier: what agents send to their hooks, and the replies that they accept.
 //!
 //! An event of an agent goes through here twice:
 //!

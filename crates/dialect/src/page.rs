@@ -9,10 +9,10 @@ use crate::table::{
     Agent, AgentEvent, Delivery, Effect, FolderSource, Mcp, Page, Parts, TimeUnit, Verification,
 };
 
-/// How one effect works at one event of an agent.
+/// How one effect works at one event of an agent: as in Crosier, in a weaker form, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Degradation {
+pub struct EffectDelivery {
     /// The event, as the agent calls it.
     pub agent_event: &'static str,
     /// The event in Crosier.
@@ -25,11 +25,11 @@ pub struct Degradation {
 
 /// How every effect that hooks can have works, at every event of this agent.
 #[must_use]
-pub fn degradations(agent: &Agent) -> Vec<Degradation> {
+pub fn effect_deliveries(agent: &Agent) -> Vec<EffectDelivery> {
     let of_event = |entry: &'static AgentEvent| {
         let row = all_rows().find(|row| row.name == entry.event);
         let effects = Effect::ALL.into_iter().filter(move |effect| row.is_some_and(|row| has(row, *effect)));
-        effects.map(move |effect| Degradation {
+        effects.map(move |effect| EffectDelivery {
             agent_event: entry.name(),
             event: entry.event,
             effect,
@@ -148,7 +148,7 @@ fn project(agent: &Agent) -> String {
 
 /// One row per event: what works, and what happens to the other effects.
 fn effects(agent: &Agent) -> String {
-    let all = degradations(agent);
+    let all = effect_deliveries(agent);
     let mut table =
         "| event | in Crosier | supported | what happens to other effects |\n|---|---|---|---|\n".to_owned();
     for entry in agent.events {

@@ -1,6 +1,6 @@
 //! Rows of the events that only some agents have.
 //!
-//! The configuration, `check`, `events` and the schemas treat them like the core rows, which are the ones that
+//! The configuration, `check`, `events` and the schemas treat them like the built-in rows, which are the ones that
 //! the reference agent fires.
 
 use std::sync::LazyLock;
@@ -122,12 +122,12 @@ pub static ROWS: &[EventRow] = &[
     )]),
 ];
 
-/// Every row: those of the core, then those that only some agents have.
+/// Every row: the built-in ones, then those that only some agents have.
 pub fn all_rows() -> impl Iterator<Item = &'static EventRow> {
     TABLE.iter().chain(ROWS)
 }
 
-/// All events: those of the core, and those that only some agents have.
+/// All events: the built-in ones, and those that only some agents have.
 #[must_use]
 pub fn catalog() -> Catalog {
     // A test checks that every row is accepted.

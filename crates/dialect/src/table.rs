@@ -65,7 +65,7 @@ pub struct AgentEvent {
     /// The entry applies only to payloads that have something at this path.
     pub when: Option<&'static str>,
     /// A payload whose text at this path is empty repeats an earlier one: it gets no decision.
-    pub repeats: Option<&'static str>,
+    pub repeat_if_empty: Option<&'static str>,
     /// Fields with another name or position.
     pub fields: &'static [FieldMapping],
     /// Fields that are derived from others.
@@ -86,7 +86,7 @@ impl AgentEvent {
             agent_names: names,
             event,
             when: None,
-            repeats: None,
+            repeat_if_empty: None,
             fields: &[],
             derived: &[],
             restore: None,
@@ -104,8 +104,8 @@ impl AgentEvent {
 
     /// Ignores payloads whose text at this path is empty.
     #[must_use]
-    pub const fn repeats(mut self, path: &'static str) -> Self {
-        self.repeats = Some(path);
+    pub const fn repeat_if_empty(mut self, path: &'static str) -> Self {
+        self.repeat_if_empty = Some(path);
         self
     }
 

@@ -17,7 +17,7 @@
 //! - `run`: callbacks and processes; the only module with threads, processes and tokio.
 //! - `fold`: replies and failures → [`Outcome`]; the only module that knows what a decision means.
 //! - `gate`: the outcome as enums to match on ([`Gates`]), and [`PendingContext`].
-//! - `message`: messages about running hooks, for subscribers ([`Listener`]).
+//! - `message`: messages about running hooks, for listeners ([`Listener`]).
 //!
 //! The library never prints, never reads the environment or the home folder, and never ends the process.
 #![forbid(unsafe_code)]

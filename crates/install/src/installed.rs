@@ -59,7 +59,7 @@ pub fn find_installed(row: &Row, request: &Request<'_>) -> Result<Vec<Installed>
 
 /// How the commands differ from those that would be installed now.
 fn outdated(row: &Row, request: &Request<'_>, commands: &[InstalledCommand]) -> Option<String> {
-    match row.install(request) {
+    match row.install_plan(request) {
         Err(refused) => Some(refused.to_string()),
         Ok(plan) if plan.is_empty() => None,
         Ok(_) => {

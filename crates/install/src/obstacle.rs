@@ -1,4 +1,4 @@
-//! What keeps an agent from calling its entries.
+//! What keeps an agent from running Crosier's entries in its settings.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ const FILES: &[Files] = &[
 ];
 
 impl Row {
-    /// Why the agent would not call its entries, one sentence each.
+    /// Why the agent would not run Crosier's entries, one sentence each.
     #[must_use]
     pub fn obstacles(&self, places: &Places, scope: Scope) -> Vec<String> {
         let mut all = self.switched_off(places);

@@ -111,7 +111,7 @@ impl Row {
     ///
     /// # Errors
     /// When a file of the agent cannot be edited.
-    pub fn install(&self, request: &Request<'_>) -> Result<Plan, Refused> {
+    pub fn install_plan(&self, request: &Request<'_>) -> Result<Plan, Refused> {
         let path = self.path(request.places, request.scope)?;
         let events = self.events(request.scope == Scope::User, request.in_force);
         let mut plan = Plan::default();
@@ -134,7 +134,7 @@ impl Row {
                 }
             }
             Form::Plugin => {
-                let event = Event { name: "", is_gate: false, is_end: false };
+                let event = Event { name: "", is_before_action: false, is_end: false };
                 let words = self.words(request, &event).map_err(refused(&path))?;
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 let text = crosier_dialect::agent::opencode_plugin(&words);
@@ -157,7 +157,11 @@ impl Row {
     ) -> Result<Vec<WantedEntry>, String> {
         let one = |event: &Event| {
             let words = self.words(request, event)?;
-            let entry = Entry { words: &words, timeout: self.timeout(event).1, is_gate: event.is_gate };
+            let entry = Entry {
+                words: &words,
+                timeout: self.timeout(event).1,
+                is_before_action: event.is_before_action,
+            };
             Ok(WantedEntry { event: event.name.to_owned(), handler: handler(&entry) })
         };
         events.iter().map(one).collect()

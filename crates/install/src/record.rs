@@ -93,15 +93,15 @@ impl Store {
         }
         let found =
             Document::parse(&text, nesting, row.agent).map(|document| document.found()).unwrap_or_default();
-        let is_gate = |event: &str| {
+        let is_before_action = |event: &str| {
             let entry = row.dialect().and_then(|agent| agent.named(event));
             entry.is_some_and(|entry| entry.event == "PreToolUse")
         };
-        let is_there = found.iter().any(|found| is_gate(&found.event) && !found.is_narrow());
+        let is_there = found.iter().any(|found| is_before_action(&found.event) && !found.is_narrow());
         (is_known && !is_there).then(|| "the entry that calls Crosier before a tool runs is gone".to_owned())
     }
 
-    /// Applies a plan. The previous content of each file is kept first.
+    /// Applies the plan of [`Row::install_plan`]. The previous content of each file is kept first.
     ///
     /// # Errors
     /// When a file cannot be written; the files before it are already written.
@@ -154,7 +154,7 @@ impl Store {
     ///
     /// # Errors
     /// When a file cannot be read or edited.
-    pub fn uninstall(&self, row: &Row, places: &Places) -> Result<Plan, Refused> {
+    pub fn uninstall_plan(&self, row: &Row, places: &Places) -> Result<Plan, Refused> {
         let record = self.read().map_err(|error| refused(&self.folder)(error.to_string()))?;
         let written: Vec<&Written> = record.files.iter().filter(|file| file.agent == row.agent).collect();
         let mut paths: Vec<PathBuf> = written.iter().map(|file| file.path.clone()).collect();
@@ -203,11 +203,11 @@ impl Store {
         })
     }
 
-    /// Applies a plan to uninstall, and forgets the agent.
+    /// Applies the plan of [`uninstall_plan`](Self::uninstall_plan), and forgets the agent.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn uninstalled(&self, agent: &str, plan: &Plan) -> Result<(), Refused> {
+    pub fn uninstall(&self, agent: &str, plan: &Plan) -> Result<(), Refused> {
         let failed = |path: &Path, error: io::Error| refused(path)(format!("it cannot be written: {error}"));
         for change in &plan.changes {
             file::replaceable(&change.path).map_err(|error| failed(&change.path, error))?;

@@ -38,8 +38,8 @@ pub struct Entry<'a> {
     pub words: &'a [String],
     /// The timeout, in the agent's unit.
     pub timeout: u64,
-    /// Whether an action follows, which must not happen after an error.
-    pub is_gate: bool,
+    /// Whether its event comes before an action, which must not happen if the hook fails.
+    pub is_before_action: bool,
 }
 
 /// One agent.
@@ -97,7 +97,7 @@ fn claude(entry: &Entry<'_>) -> Vec<Member> {
         ("args", args),
         ("timeout", json!(entry.timeout)),
     ];
-    if entry.is_gate {
+    if entry.is_before_action {
         members.push(("onFailure", json!("block")));
     }
     members
@@ -125,7 +125,7 @@ fn copilot(entry: &Entry<'_>) -> Vec<Member> {
 
 fn cursor(entry: &Entry<'_>) -> Vec<Member> {
     let mut members = vec![("command", json!(shell(entry.words))), ("timeout", json!(entry.timeout))];
-    if entry.is_gate {
+    if entry.is_before_action {
         members.push(("failClosed", json!(true)));
     }
     members
@@ -364,7 +364,7 @@ const FOR_ANY_PROJECT: &[&str] = &[
     "Notification",
 ];
 /// Events before an action.
-const GATES: &[&str] = &["PreToolUse", "PermissionRequest"];
+const BEFORE_ACTION: &[&str] = &["PreToolUse", "PermissionRequest"];
 
 impl Row {
     /// What this agent sends and takes.
@@ -411,7 +411,11 @@ impl Row {
             let is_wanted = known(ALWAYS) || (is_user && known(FOR_ANY_PROJECT)) || named;
             let name = self.spelled(entry);
             if entry.install && is_wanted && !events.iter().any(|event| event.name == name) {
-                events.push(Event { name, is_gate: known(GATES), is_end: entry.event == "SessionEnd" });
+                events.push(Event {
+                    name,
+                    is_before_action: known(BEFORE_ACTION),
+                    is_end: entry.event == "SessionEnd",
+                });
             }
         }
         events
@@ -442,8 +446,8 @@ impl Row {
 pub struct Event {
     /// The agent's name for it.
     pub name: &'static str,
-    /// Whether it is an event before an action.
-    pub is_gate: bool,
+    /// Whether it comes before an action.
+    pub is_before_action: bool,
     /// Whether it is the end of a session.
     pub is_end: bool,
 }

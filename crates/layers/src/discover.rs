@@ -121,11 +121,11 @@ pub struct RefusedFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Layers {
-    /// The files, the strongest layer first.
+    /// The files, in order of precedence.
     pub files: Vec<LayerFile>,
     /// What was refused.
     pub refused: Vec<RefusedFile>,
-    /// Whose files may be behind the user's layer, and that person's home.
+    /// Who may own the files that the user's layer refers to, and that person's home folder.
     pub(crate) person: Option<(Person, Option<PathBuf>)>,
 }
 

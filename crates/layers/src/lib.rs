@@ -8,12 +8,12 @@
 //! A file is opened once, so that the owner and mode that were checked belong to the bytes that are loaded.
 #![forbid(unsafe_code)]
 
-mod behind;
 mod discover;
 mod group;
 mod load;
 mod owner;
 mod project;
+mod referenced;
 
 pub use discover::{FILE, LOCAL_FILE, LayerFile, Layers, Places, RefusedFile, is_in_project, real};
 pub use owner::{Person, read_own};

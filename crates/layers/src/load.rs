@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crosier::config::{Config, LayeredPermissions, Loader, Problem, Problems, Source, Span};
 use crosier::{Builder, Layer};
 
-use crate::behind;
 use crate::discover::{Layers, RefusedFile};
+use crate::referenced;
 
 impl Layers {
     /// Reads the files into one configuration per layer, in order. `loader` is called for every layer; it makes a
@@ -16,7 +16,7 @@ impl Layers {
     /// All problems of all files.
     pub fn load(&self, loader: impl Fn() -> Loader) -> Result<Vec<(Layer, Config)>, Problems> {
         let (mut configs, mut problems) = self.load_each(loader);
-        for RefusedFile { layer, path, why } in self.refuse_behind(&mut configs) {
+        for RefusedFile { layer, path, why } in self.refuse_unsafe_references(&mut configs) {
             let source = Source::new(path.display().to_string(), "");
             let message = format!("this file of the {layer} configuration is refused: {why}");
             problems.push(Problem::error(&source, Span { start: 0, end: 0 }, message));
@@ -52,11 +52,11 @@ impl Layers {
 
     /// Removes the layers that read or run a file that others can change, and returns these files. A host must then fail
     /// closed, as for a refused file of a layer.
-    pub fn refuse_behind(&self, configs: &mut Vec<(Layer, Config)>) -> Vec<RefusedFile> {
+    pub fn refuse_unsafe_references(&self, configs: &mut Vec<(Layer, Config)>) -> Vec<RefusedFile> {
         let Some((person, home)) = &self.person else { return Vec::new() };
         let mut all = Vec::new();
         configs.retain(|(layer, config)| {
-            let found = behind::refused(*layer, config, *person, home.as_deref());
+            let found = referenced::refused(*layer, config, *person, home.as_deref());
             let is_fine = found.is_none();
             all.extend(found.map(|(path, why)| RefusedFile {
                 layer: *layer,

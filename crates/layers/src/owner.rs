@@ -132,7 +132,7 @@ pub(crate) fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
 }
 
 /// Whether anyone but its owner can write to a folder.
-pub(crate) fn is_open(folder: &Path) -> bool {
+pub(crate) fn is_writable_by_others(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|meta| {
         let by_group = meta.mode() & 0o020 != 0;
         meta.mode() & 0o002 != 0

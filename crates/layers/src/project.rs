@@ -19,7 +19,7 @@ pub fn project_folders(places: &Places) -> Vec<PathBuf> {
     let trusted = all.iter().rposition(|folder| is_trusted(folder)).unwrap_or(0);
     let outermost = repository.max(trusted);
     let usable = |folder: &&Path| {
-        folder.parent().is_some() && home.as_deref() != Some(*folder) && !owner::is_open(folder)
+        folder.parent().is_some() && home.as_deref() != Some(*folder) && !owner::is_writable_by_others(folder)
     };
     let mut folders: Vec<PathBuf> =
         all.iter().take(outermost + 1).copied().filter(usable).map(Path::to_owned).collect();

@@ -144,7 +144,7 @@ impl Loading {
         if !problems.is_empty() {
             self.or_close(Err::<(), _>(bad(problems)));
         }
-        for file in layers.refuse_behind(&mut configs) {
+        for file in layers.refuse_unsafe_references(&mut configs) {
             self.or_close(Err::<(), _>(refused(&file)));
         }
         if let Err(closed) = trusted.check_loaded() {

@@ -7,7 +7,7 @@ use crosier_builtins::OwnFiles;
 use crate::reply::ReplyType;
 use crate::request::Homes;
 
-/// Every event: those of the core, and those that only some agents have.
+/// Every event: the built-in ones, and those that only some agents have.
 #[must_use]
 pub fn catalog() -> Catalog {
     crosier_dialect::catalog()

@@ -116,7 +116,7 @@ impl Actor {
     }
 
     async fn accept(&mut self, prompt: &str) -> Result<(), End> {
-        self.check()?;
+        self.check_stop()?;
         let outcome = self.fire(UserPromptSubmit::new(prompt)).await;
         match outcome.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
@@ -147,13 +147,13 @@ impl Actor {
     /// Ends the session. Its events fire even after an interrupt.
     pub async fn finish(&mut self, end: &End) {
         self.enter_phase("done").await;
-        self.leave_context();
+        self.record_unused_context();
         self.note("end", format!("{} {}", end.word(), end.reason()).trim_end()).await;
         self.fire(SessionEnd::new(end.word())).await;
     }
 
     /// Records context that no further model call will get, so that it is not lost silently.
-    pub(super) fn leave_context(&mut self) {
+    pub(super) fn record_unused_context(&mut self) {
         for line in self.pending.lines() {
             let (what, text) = ("context without a model call".to_owned(), line.clone());
             let _ = self.transcript.push(&Record::Note { what, text });
@@ -182,7 +182,7 @@ impl Actor {
     }
 
     /// What stops the loop, if anything does.
-    pub(super) fn check(&mut self) -> Result<(), End> {
+    pub(super) fn check_stop(&mut self) -> Result<(), End> {
         match self.halted.take() {
             _ if self.session_context.interrupt.is_set() => Err(End::Interrupted),
             Some(reason) => Err(End::Halted(reason)),

@@ -1,4 +1,4 @@
-//! Tells observers what happens in a session: a timeline, a record, a test.
+//! Listeners, which are told what happens in a session: a timeline, a record, a test.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,8 @@ pub struct Fired {
     pub took: Duration,
 }
 
-/// Is told what happens in a session, while it happens. It must not block.
+/// Is told what happens in a session, while it happens. It must not block. Unlike the engine's
+/// [`Listener`](crosier::Listener), it gets whole fires and messages of the conversation.
 pub trait SessionListener: Send + Sync {
     /// A message was added to the conversation of an agent.
     fn on_message(&self, agent_id: &str, message: &Message);

@@ -13,9 +13,9 @@ use crate::permission::{HookDecision, PermissionMode, Ruling};
 use crate::tool::{Risk, Tool};
 
 impl Actor {
-    pub(super) fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookDecision) -> Ruling {
+    pub(super) fn ruling(&self, name: &str, risk: Risk, input: &Json, hook: &HookDecision) -> Ruling {
         let folder = &self.session_context.settings.workspace;
-        self.session_context.with_permissions(|now| now.rule(name, risk, input, folder, hook))
+        self.session_context.with_permissions(|now| now.ruling(name, risk, input, folder, hook))
     }
 
     /// The last layer: hooks on the request, then a person.
@@ -39,7 +39,7 @@ impl Actor {
             PermissionGate::Allow { input: new, permissions } => {
                 if let Some(updates) = permissions {
                     self.note("permissions", updates.text()).await;
-                    for problem in self.session_context.learn(&updates) {
+                    for problem in self.session_context.update_permissions(&updates) {
                         self.note("ignored", &problem).await;
                     }
                 }
@@ -61,7 +61,7 @@ impl Actor {
             }
         }
         // A changed input is checked against the rules again: a hook's allow never beats a deny rule.
-        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookDecision::Allow) {
+        if let Ruling::Deny(reason) = self.ruling(name, tool.risk(), &input, &HookDecision::Allow) {
             return refused(reason);
         }
         if must_ask {

@@ -114,7 +114,7 @@ impl SessionContext {
     }
 
     /// Applies permission updates from a hook. Returns what could not be applied.
-    pub(super) fn learn(&self, updates: &Json) -> Vec<String> {
+    pub(super) fn update_permissions(&self, updates: &Json) -> Vec<String> {
         lock(&self.learned).get_or_insert_with(|| self.permissions.clone()).update(updates)
     }
 

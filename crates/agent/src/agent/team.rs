@@ -130,7 +130,7 @@ impl Actor {
 async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
     let mut kept_working = 0;
     let end = loop {
-        if let Err(end) = teammate.actor.check() {
+        if let Err(end) = teammate.actor.check_stop() {
             break end;
         }
         let next = {

@@ -65,7 +65,7 @@ impl Actor {
     pub(super) async fn call_tools(&mut self, calls: Vec<Call>) -> Result<(), End> {
         let mut results = Vec::with_capacity(calls.len());
         let mut messages = Vec::new();
-        let mut end = self.check().err();
+        let mut end = self.check_stop().err();
         let mut calls = calls.into_iter().peekable();
         while end.is_none() {
             let Some(call) = calls.next() else { break };
@@ -90,7 +90,7 @@ impl Actor {
                 results.push(block);
                 messages.extend(gate.inject.into_iter().map(|injected| injected.content));
             }
-            end = self.check().err();
+            end = self.check_stop().err();
         }
         results.extend(calls.map(Call::not_run));
         let failed = |error: crate::session::SessionError| End::Failed(error.to_string());
@@ -137,7 +137,7 @@ impl Actor {
             ToolGate::Allow(new) => (HookDecision::Allow, new.unwrap_or(input)),
             ToolGate::Proceed(new) => (HookDecision::Nothing, new.unwrap_or(input)),
         };
-        match self.rule(&name, tool.risk(), &input, &hook) {
+        match self.ruling(&name, tool.risk(), &input, &hook) {
             Ruling::Allow => Ok(Prepared::Ready(Ready { id, tool, input })),
             Ruling::Deny(reason) => {
                 self.note("denied", &format!("{name}: {reason}")).await;

@@ -23,7 +23,7 @@ impl Actor {
 
     async fn turns(&mut self) -> Result<End, End> {
         for _ in 0..self.setup.max_turns {
-            self.check()?;
+            self.check_stop()?;
             self.compact_if_needed().await?;
             let turn = self.turn().await?;
             let calls = turn.content.into_iter().filter_map(Call::of).collect::<Vec<_>>();
@@ -31,7 +31,7 @@ impl Actor {
                 self.call_tools(calls).await?;
                 continue;
             }
-            self.check()?;
+            self.check_stop()?;
             if let Some(end) = self.stop().await? {
                 return Ok(end);
             }

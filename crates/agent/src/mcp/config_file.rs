@@ -132,7 +132,7 @@ fn expand(text: &str, environment: &[(OsString, OsString)]) -> Result<String, St
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let (inside, behind) = after.split_once('}').ok_or("a `${` has no `}`")?;
+        let (inside, tail) = after.split_once('}').ok_or("a `${` has no `}`")?;
         let (name, otherwise) = match inside.split_once(":-") {
             Some((name, otherwise)) => (name, Some(otherwise)),
             None => (inside, None),
@@ -141,7 +141,7 @@ fn expand(text: &str, environment: &[(OsString, OsString)]) -> Result<String, St
             environment.iter().rev().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str());
         out.push_str(before);
         out.push_str(found.or(otherwise).ok_or_else(|| format!("the variable `{name}` is not set"))?);
-        rest = behind;
+        rest = tail;
     }
     out.push_str(rest);
     Ok(out)

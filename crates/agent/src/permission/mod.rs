@@ -116,7 +116,7 @@ pub enum Ruling {
 impl Permissions {
     /// Layers 1 to 8 for a call in this folder. Layer 9 is in the loop, because it fires an event and asks a person.
     #[must_use]
-    pub fn rule(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookDecision) -> Ruling {
+    pub fn ruling(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookDecision) -> Ruling {
         if self.mode == PermissionMode::Plan && risk > Risk::Read {
             return Ruling::Deny(format!("{tool} changes something, and this is plan mode"));
         }

@@ -66,7 +66,7 @@ mod tests {
 
     fn bash(permissions: &Permissions, command: &str) -> Ruling {
         let input = Json::from(serde_json::json!({"command": command}));
-        permissions.rule("Bash", Risk::Execute, &input, Path::new("/"), &HookDecision::Nothing)
+        permissions.ruling("Bash", Risk::Execute, &input, Path::new("/"), &HookDecision::Nothing)
     }
 
     #[test]

@@ -21,11 +21,11 @@ fn with(rules: Rules) -> Permissions {
 /// What becomes of a command line: `allow`, `ask` or `deny`.
 fn bash(permissions: &Permissions, line: &str, hook: HookDecision) -> &'static str {
     let input = Json::from(json!({ "command": line }));
-    word(&permissions.rule("Bash", Risk::Execute, &input, Path::new("/w"), &hook))
+    word(&permissions.ruling("Bash", Risk::Execute, &input, Path::new("/w"), &hook))
 }
 
 fn any(permissions: &Permissions, tool: &str, risk: Risk, hook: HookDecision) -> &'static str {
-    word(&permissions.rule(tool, risk, &Json::null(), Path::new("/w"), &hook))
+    word(&permissions.ruling(tool, risk, &Json::null(), Path::new("/w"), &hook))
 }
 
 fn word(ruling: &Ruling) -> &'static str {
@@ -91,7 +91,7 @@ fn files_are_judged_where_the_agent_works() {
     let permissions = with(rules(&["Edit(./src/**)"], &[], &["Read(.env)"]));
     let file = |tool: &str, risk, path: &str| {
         let input = Json::from(json!({ "file_path": path }));
-        word(&permissions.rule(tool, risk, &input, Path::new("/w"), &HookDecision::Nothing))
+        word(&permissions.ruling(tool, risk, &input, Path::new("/w"), &HookDecision::Nothing))
     };
     assert_eq!(file("Write", Risk::Edit, "src/a.rs"), "allow");
     assert_eq!(file("Write", Risk::Edit, "/w/src/../Cargo.toml"), "ask");

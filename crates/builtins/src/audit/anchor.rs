@@ -37,7 +37,7 @@ pub(super) struct Head {
 }
 
 impl Anchors {
-    /// The key and heads in `audit` of this folder, which need not be there yet.
+    /// The key and heads in `audit` of this folder, which need not exist yet.
     #[must_use]
     pub fn in_state_folder(state: &Path) -> Self {
         Self { folder: state.join("audit") }
@@ -63,7 +63,7 @@ impl Anchors {
         Ok(Some(RecordHasher::keyed(&key)))
     }
 
-    /// The key, made now if there is none.
+    /// The key; created if there is none.
     pub(super) fn hasher_or_new(&self) -> io::Result<RecordHasher> {
         if let Some(hasher) = self.hasher()? {
             return Ok(hasher);

@@ -1,4 +1,4 @@
-//! `audit`: a log of every event that cannot be changed unnoticed.
+//! `audit`: a tamper-evident log of every event.
 //!
 //! One JSON object a line. Each holds the hash of the one before it (`prev`) and its own (`hash`) of all bytes of the
 //! line before `,"hash"`. Whoever changes, removes or inserts a record breaks the chain at that place; `crosier audit

@@ -18,38 +18,38 @@ impl CommandContext<'_> {
     }
 
     fn is_dangerous(&self, code: &str) -> bool {
-        let small = code.to_lowercase();
+        let lower = code.to_lowercase();
         let dense: String =
-            small.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
-        let has = |words: &[&str]| words.iter().any(|word| small.contains(word));
+            lower.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let has_dense = |words: &[&str]| words.iter().any(|word| dense.contains(word));
         let (connects, sends) = (has_dense(DENSE_CONNECTS), has_dense(DENSE_SENDS));
         if (connects && has(SHELLS)) || dense.contains("/inet/tcp") {
             return true;
         }
-        if small.contains("env") || small.contains("phpinfo") {
+        if lower.contains("env") || lower.contains("phpinfo") {
             let shows = shows_key(code) || dense == "process.env" || has_dense(DENSE_SHOWS_ENVIRONMENT);
             if shows || (sends && has_environment(&dense)) {
                 return true;
             }
         }
-        let evaluates_download = small.contains("eval(") && has(&["curl ", "wget "]);
-        if evaluates_download || (has(EVALUATES) && (fetches_code(&small) || has(DECODES))) {
+        let evaluates_download = lower.contains("eval(") && has(&["curl ", "wget "]);
+        if evaluates_download || (has(EVALUATES) && (fetches_code(&lower) || has(DECODES))) {
             return true;
         }
-        let chars = small.matches("chr(").count() > 2;
+        let chars = lower.matches("chr(").count() > 2;
         // An obfuscated command.
-        let is_hidden = has(&DECODES[1..]) || chars || (small.contains("buffer.from(") && runs_text(&small));
+        let is_hidden = has(&DECODES[1..]) || chars || (lower.contains("buffer.from(") && runs_text(&lower));
         if is_hidden && has(&["system(", "popen(", "subprocess.", "execsync(", "shell_exec(", "getattr("]) {
             return true;
         }
-        if small.contains("fork while") || (small.contains("fork()") && has(&["while", "for ", "loop"])) {
+        if lower.contains("fork while") || (lower.contains("fork()") && has(&["while", "for ", "loop"])) {
             return true;
         }
         let is_kept = |path: &str| self.stops(&format!("rm -rf {}", quoted(path)));
         if code_machine::uses_up(&dense)
-            || code_machine::writes_device(&small)
-            || code_machine::changes_rights(&small, &literals(code), is_kept)
+            || code_machine::writes_device(&lower)
+            || code_machine::changes_rights(&lower, &literals(code), is_kept)
         {
             return true;
         }
@@ -58,20 +58,20 @@ impl CommandContext<'_> {
         if has_dense(DENSE_RECORDS) || (in_home && has(WALKS) && has(ENCRYPTS)) {
             return true;
         }
-        if !runs && !deletes && !sends && !writes && !small.contains("query") {
+        if !runs && !deletes && !sends && !writes && !lower.contains("query") {
             return false;
         }
         let mut texts = literals(code);
         // Tcl needs no quotes.
-        let paths = small.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
+        let paths = lower.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
         texts.extend(paths.filter(|path| !path.starts_with('-')).map(str::to_owned));
         // Neither does CMake.
-        let commands = small.split("command ").skip(1).filter(|_| small.contains("execute_process("));
+        let commands = lower.split("command ").skip(1).filter(|_| lower.contains("execute_process("));
         let ends = |c: char| matches!(c, ')' | '\n');
         texts.extend(commands.filter_map(|rest| rest.split(ends).next()).take(8).map(str::to_owned));
-        let deletes_home = || in_home && !names_inside(&texts);
+        let deletes_home = || in_home && !names_recreatable_files(&texts);
         // What walks from here and deletes files of one kind deletes no folder.
-        let is_picky = small.contains("endswith(") && !has(DELETES_TREES);
+        let is_picky = lower.contains("endswith(") && !has(DELETES_TREES);
         let is_start = |text: &str| is_picky && matches!(text, "." | "./");
         let removes = |text: &String| !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text)));
         if deletes && (deletes_home() || texts.iter().any(removes)) {
@@ -82,14 +82,14 @@ impl CommandContext<'_> {
             self.stops(&format!("echo > {}", quoted(text)))
                 || (in_home && self.stops(&format!("echo > {}", quoted(&format!("~{text}")))))
         };
-        if writes && (texts.iter().filter(is_path).any(writes_to) || written::has_attack(&small)) {
+        if writes && (texts.iter().filter(is_path).any(writes_to) || written::has_attack(&lower)) {
             return true;
         }
         if sends && (texts.iter().any(|text| secret::is_secret(text)) || sends_key(code)) {
             return true;
         }
         let asks_database = has(&["execute", "query", "cursor", ".raw(", ".exec(", "prepare("]);
-        let is_kept_database = !small.contains(":memory:");
+        let is_kept_database = !lower.contains(":memory:");
         if asks_database && is_kept_database && texts.iter().any(|text| sql::destroys(text)) {
             return true;
         }
@@ -117,29 +117,27 @@ impl CommandContext<'_> {
 }
 
 /// Whether code decodes bytes to text: `Buffer.from(x, 'hex').toString()`.
-fn runs_text(small: &str) -> bool {
-    small.contains("hex") || small.contains("base64")
+fn runs_text(lower: &str) -> bool {
+    lower.contains("hex") || lower.contains("base64")
 }
 
 /// Whether code holds the whole environment, and not just one variable of it.
 fn has_environment(dense: &str) -> bool {
     DENSE_ENVIRONMENT.iter().any(|word| {
         dense.match_indices(word).any(|(at, _)| {
-            let behind = &dense[at + word.len()..];
-            !behind.starts_with(['[', '.', '{'])
-                || behind.starts_with(".copy")
-                || behind.starts_with(".items")
+            let after = &dense[at + word.len()..];
+            !after.starts_with(['[', '.', '{']) || after.starts_with(".copy") || after.starts_with(".items")
         })
     })
 }
 
 /// Whether code downloads something that it may run; an address alone can be a text like any other.
-fn fetches_code(small: &str) -> bool {
-    FETCHES.iter().any(|word| small.contains(word))
+fn fetches_code(lower: &str) -> bool {
+    FETCHES.iter().any(|word| lower.contains(word))
 }
 
-/// Whether the paths in code are files in a home folder that programs can recreate.
-fn names_inside(texts: &[String]) -> bool {
+/// Whether one of these texts names a folder whose files can be recreated, such as a cache or a build folder.
+fn names_recreatable_files(texts: &[String]) -> bool {
     const REMADE: [&str; 5] = [".cache", "tmp", "node_modules", "build", "dist"];
     texts.iter().any(|text| REMADE.iter().any(|name| text.contains(name)))
 }
@@ -267,8 +265,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The folder that relative paths in code are resolved in.
-pub(super) fn unresolvable_folder() -> &'static Path {
+/// Stands in for the current folder where that is not known: a relative path resolved in it matches no real file.
+pub(super) fn placeholder_folder() -> &'static Path {
     Path::new("/nowhere")
 }
 

@@ -144,18 +144,18 @@ const SIZED: [&str; 12] = [
 ];
 
 /// Whether code changes rights; `is_kept` says whether a path is one of the system's.
-pub(super) fn changes_rights(small: &str, texts: &[String], is_kept: impl Fn(&str) -> bool) -> bool {
-    if !RIGHTS.iter().any(|word| small.contains(word)) {
+pub(super) fn changes_rights(lower: &str, texts: &[String], is_kept: impl Fn(&str) -> bool) -> bool {
+    if !RIGHTS.iter().any(|word| lower.contains(word)) {
         return false;
     }
     let is_path = |text: &&str| text.starts_with(['/', '~']);
-    OWNER_BITS.iter().any(|bits| small.contains(bits))
+    OWNER_BITS.iter().any(|bits| lower.contains(bits))
         || texts.iter().flat_map(|text| text.split_whitespace()).filter(is_path).any(is_kept)
 }
 
 /// Whether code opens a disk for writing.
-pub(super) fn writes_device(small: &str) -> bool {
-    DEVICES.iter().any(|device| small.contains(device)) && OPENS.iter().any(|word| small.contains(word))
+pub(super) fn writes_device(lower: &str) -> bool {
+    DEVICES.iter().any(|device| lower.contains(device)) && OPENS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether code starts programs, or takes memory or disk, without end. `dense` is code without whitespace and quotes.
@@ -188,14 +188,14 @@ fn amount(text: &str) -> Option<f64> {
             let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
             Some((digits[..end].parse::<i32>().ok()?.min(128), &digits[end..]))
         };
-        let (value, behind) = match (power("**"), power("e"), power("<<")) {
-            (Some((power, behind)), ..) => (number.powi(power), behind),
-            (_, Some((power, behind)), _) => (number * 10_f64.powi(power), behind),
-            (.., Some((power, behind))) => (number * 2_f64.powi(power), behind),
+        let (value, after) = match (power("**"), power("e"), power("<<")) {
+            (Some((power, after)), ..) => (number.powi(power), after),
+            (_, Some((power, after)), _) => (number * 10_f64.powi(power), after),
+            (.., Some((power, after))) => (number * 2_f64.powi(power), after),
             _ => (number, rest),
         };
         all *= value;
-        match behind.strip_prefix('*').filter(|next| next.starts_with(|c: char| c.is_ascii_digit())) {
+        match after.strip_prefix('*').filter(|next| next.starts_with(|c: char| c.is_ascii_digit())) {
             Some(next) => rest = next,
             None => break,
         }

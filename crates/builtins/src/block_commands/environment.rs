@@ -11,7 +11,7 @@ pub(super) const PASSES_ON: [&str; 27] = [
 ];
 
 /// How many commands after one are searched for those that read its output.
-const MAX_BEHIND: usize = 128;
+const MAX_AFTER: usize = 128;
 
 impl CommandContext<'_> {
     /// Whether the command shows all variables of the environment, or writes them to a file.
@@ -33,7 +33,7 @@ impl CommandContext<'_> {
             return false;
         }
         let reads = |command: &Command| matches!(&command.input, Input::Pipe(range) if range.contains(&at));
-        let commands = self.script.commands.iter().enumerate().skip(at + 1).take(MAX_BEHIND);
+        let commands = self.script.commands.iter().enumerate().skip(at + 1).take(MAX_AFTER);
         let mut readers = commands.filter(|(_, command)| reads(command)).peekable();
         if readers.peek().is_none() {
             return true;
@@ -52,7 +52,7 @@ impl CommandContext<'_> {
                 matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))
             })
         };
-        self.script.commands.iter().skip(at + 1).take(MAX_BEHIND).any(|command| {
+        self.script.commands.iter().skip(at + 1).take(MAX_AFTER).any(|command| {
             command.words.iter().any(holds)
                 || command.assignments.iter().any(|assignment| holds(&assignment.value))
                 || command.redirections.iter().any(|redirection| holds(&redirection.target))

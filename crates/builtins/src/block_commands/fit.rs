@@ -42,7 +42,7 @@ impl List {
                 files: OnceCell::new(),
                 spellings: RefCell::default(),
                 operands: RefCell::default(),
-                small: OnceCell::new(),
+                lower: OnceCell::new(),
                 options: OnceCell::new(),
                 plain_files: OnceCell::new(),
                 texts: OnceCell::new(),
@@ -186,7 +186,7 @@ pub(super) struct CommandContext<'a> {
     /// Its words that can be paths, for each folder that it may run in.
     pub(super) operands: RefCell<Vec<(PathBuf, Rc<[PathWord<'a>]>)>>,
     /// Its words in lowercase.
-    small: OnceCell<Vec<Cow<'a, str>>>,
+    lower: OnceCell<Vec<Cow<'a, str>>>,
     /// The options among its words, as they begin.
     options: OnceCell<Vec<&'a str>>,
     /// Its files: whether each is a plain path from its folder, and the path in lowercase.
@@ -260,15 +260,15 @@ impl<'a> CommandContext<'a> {
             // A word after an option may be its value: `kubectl -n prod delete`.
             let may_be_value =
                 |at: usize| at > 0 && is_option(&words[at - 1]) && !words[at - 1].head().contains('=');
-            let small = |word: &'a Word| word.known().map(|word| lowered(Cow::Borrowed(word)));
+            let lower = |word: &'a Word| word.known().map(|word| lowered(Cow::Borrowed(word)));
             let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
-            let all: Operands<'a> = operands().take(MAX_WORDS).map(|(_, word)| small(word)).collect();
+            let all: Operands<'a> = operands().take(MAX_WORDS).map(|(_, word)| lower(word)).collect();
             let is_sure = operands().take(MAX_WORDS).all(|(at, _)| !may_be_value(at));
             if is_sure {
                 return (all, None);
             }
             let sure = operands().filter(|(at, _)| !may_be_value(*at));
-            (all, Some(sure.take(MAX_WORDS).map(|(_, word)| small(word)).collect()))
+            (all, Some(sure.take(MAX_WORDS).map(|(_, word)| lower(word)).collect()))
         });
         std::iter::once(&lists.0).chain(&lists.1).any(|operands| {
             let fits = |(choices, word): (&Vec<Wildcards>, &Option<Cow<'_, str>>)| {
@@ -288,11 +288,11 @@ impl<'a> CommandContext<'a> {
     }
 
     fn operands(&self, wanted: &WildcardSet, words: &'a [Word]) -> bool {
-        let small = |word: &'a Word| lowered(word.show());
+        let lower = |word: &'a Word| lowered(word.show());
         wanted.is_empty()
             || self
-                .small
-                .get_or_init(|| words.iter().map(small).collect())
+                .lower
+                .get_or_init(|| words.iter().map(lower).collect())
                 .iter()
                 .any(|text| wanted.matches(text))
     }

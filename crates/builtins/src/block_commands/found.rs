@@ -1,4 +1,4 @@
-//! Commands that change or send whatever a search finds: `find ~ | xargs rm`, `for f in $(find /etc); do rm "$f"; done`.
+//! Commands that change or send the results of a search: `find ~ | xargs rm`, `for f in $(find /etc); do rm "$f"; done`.
 
 use super::fit::CommandContext;
 use super::target::{is_home_folder, is_system};

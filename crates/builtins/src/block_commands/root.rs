@@ -92,10 +92,10 @@ fn fetches_code(command: &Command) -> bool {
             words.iter().any(|word| matches!(word.known(), Some("pip" | "easy_install")))
         }
         Some("curl" | "wget") => command.arguments().iter().any(|word| {
-            let small = word.show().to_lowercase();
+            let lower = word.show().to_lowercase();
             ["authorization", "bearer", "token", "password", "api-key"]
                 .iter()
-                .any(|part| small.contains(part))
+                .any(|part| lower.contains(part))
         }),
         _ => false,
     }

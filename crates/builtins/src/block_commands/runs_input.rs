@@ -175,10 +175,10 @@ fn runs_lines(script: &Word) -> bool {
         return false;
     }
     script.split([';', '\n']).map(str::trim).any(|part| {
-        let behind = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | ' '));
+        let after = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | ' '));
         let flags = part.rsplit(['/', '|', '#', ',']).next().unwrap_or_default();
-        let substitutes = behind.starts_with('s') && part.matches(['/', '|', '#', ',']).count() > 2;
-        behind == "e" || behind.starts_with("e ") || (substitutes && is_flags(flags) && flags.contains('e'))
+        let substitutes = after.starts_with('s') && part.matches(['/', '|', '#', ',']).count() > 2;
+        after == "e" || after.starts_with("e ") || (substitutes && is_flags(flags) && flags.contains('e'))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::code::unresolvable_folder;
+use super::code::placeholder_folder;
 use super::environment::{PASSES_ON, prints_all};
 use super::fit::CommandContext;
 use super::target::names_one;
@@ -338,7 +338,7 @@ fn is_identity(command: &Command, word: &Word) -> bool {
 
 /// Whether a text is the name of a file with secrets.
 pub(super) fn is_secret(text: &str) -> bool {
-    !text.contains(' ') && names_one(&Word::literal(text), &SECRET_NAMES, unresolvable_folder())
+    !text.contains(' ') && names_one(&Word::literal(text), &SECRET_NAMES, placeholder_folder())
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl CommandContext<'_> {
             Special::ShownKey => self.shows_key(),
             Special::Exfiltration => self.sends_secrets(),
             Special::Code => self.code_is_dangerous(),
-            Special::MadeCode => self.is_made(),
+            Special::MadeCode => self.is_computed_program(),
             Special::Fetched => self.command.runs_file_of.is_some(),
             Special::RunsInput => self.runs_its_input(),
             Special::SharedBranch => self.is_on_shared_branch(),
@@ -172,8 +172,8 @@ impl CommandContext<'_> {
         words.any(|word| is_remote_address(&Word::literal(word)))
     }
 
-    /// Whether the program is the output of another command: `$(cat x) a`.
-    fn is_made(&self) -> bool {
+    /// Whether the name of the program is the output of another command: `$(cat x) a`.
+    fn is_computed_program(&self) -> bool {
         let Some(program) = self.command.words.first() else { return false };
         let is_output = |unknown: &crate::shell::Unknown| matches!(unknown.from, Origin::Output(_));
         let own = self.command.certain && self.command.wrapper.is_none();
@@ -202,7 +202,7 @@ pub(super) fn is_remote_address(word: &Word) -> bool {
         || host == "0.0.0.0"
         || host == "host.docker.internal"
         || host.contains('$');
-    // A service of the same composition has a name without a dot; `a.Service/Call` is no host.
+    // A service of the same composition has a name without a dot; `a.Service/Call` is not a host.
     let is_name = is_name && (has_scheme || !host.bytes().any(|byte| byte.is_ascii_uppercase()));
     is_name && !is_here && (has_scheme || rest.contains('/'))
 }

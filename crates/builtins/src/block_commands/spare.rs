@@ -14,7 +14,7 @@ use super::fit::CommandContext;
 use super::sql;
 use crate::shell::{Command, Input, Word};
 
-/// What an entry spares.
+/// An exception of an entry: deletions that it does not apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spare {
     /// A pod that comes back, or something in a cluster or namespace for development or tests.
@@ -41,7 +41,7 @@ pub(super) enum Spare {
     Work,
 }
 
-/// The names of these in a list.
+/// The names of the exceptions in a list.
 pub(super) const SPARES: [(&str, Spare); 11] = [
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
@@ -64,7 +64,7 @@ const CACHES: [&str; 9] =
 const MOST_BEFORE: usize = 32;
 
 impl CommandContext<'_> {
-    /// Whether what the command deletes may be lost.
+    /// Whether this exception holds for the command.
     pub(super) fn spares(&self, spare: Spare) -> bool {
         if self.is_far_away() || self.is_about_production() {
             return false;

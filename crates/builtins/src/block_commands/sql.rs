@@ -35,7 +35,7 @@ pub(super) fn dropped(text: &str) -> Option<Vec<String>> {
     Some(names).filter(|names| !names.is_empty() && names.iter().all(|name| !name.contains(' ')))
 }
 
-/// Whether a text drops something that lies outside of the database which is open.
+/// Whether a text drops something outside of the database that is open.
 pub(super) fn drops_beyond(text: &str) -> bool {
     let text = super::fit::squeezed(text);
     ["drop database", "drop user", "drop role", "drop owned"].iter().any(|words| has_words(&text, words))

@@ -121,7 +121,7 @@ impl<'a> CommandContext<'a> {
         let last = shown.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default();
         let is_named = has_letters_of_its_own(last);
         let is_below = shown.starts_with("/tmp/") || shown.starts_with("/var/tmp/") || is_relative(&shown);
-        // Files that `find` found by name were meant.
+        // Files that `find` selected by name are what the user meant.
         let found = self.command.wrapper.and_then(|at| self.script.commands.get(at));
         // `find … -name dist | xargs rm -rf`
         let found = match found {
@@ -385,10 +385,10 @@ fn has_letters_of_its_own(name: &str) -> bool {
         if rest[..at].contains(char::is_alphanumeric) {
             return true;
         }
-        let behind = &rest[at + 1..];
-        rest = match behind.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+        let after = &rest[at + 1..];
+        rest = match after.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
             Some((_, rest)) => rest,
-            None => behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+            None => after.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
         };
     }
     rest.contains(char::is_alphanumeric)

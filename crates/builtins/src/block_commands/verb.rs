@@ -1,7 +1,7 @@
 //! Programs of services that no entry names: `acmectl cluster destroy`, `toolx db:drop --all`.
 //!
-//! Most programs for services are built alike: a program, perhaps a kind of thing, and a verb. When the verb deletes for
-//! good, a person is asked, whatever the program is.
+//! Most command lines of services look alike: the program, perhaps a kind of resource, and a verb. When the verb deletes
+//! permanently, a person is asked, whatever the program is.
 
 use crate::shell::{Command, Word};
 

@@ -228,11 +228,11 @@ fn hides_shell(line: &str) -> bool {
 }
 
 /// Whether a shell follows a pipe.
-fn runs(behind: &str) -> bool {
+fn runs(after: &str) -> bool {
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ')' | '`' | '\\' | '&' | '<' | ']' | '#' | ',')
     };
-    let mut words = behind.split(ends).filter(|word| !word.is_empty());
+    let mut words = after.split(ends).filter(|word| !word.is_empty());
     let first = words.find(|word| !matches!(*word, "sudo" | "env" | "-e" | "nohup" | "exec"));
     first.is_some_and(|word| RUNNERS.contains(&base_name(word)))
 }

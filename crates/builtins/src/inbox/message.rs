@@ -63,7 +63,7 @@ impl Message {
         self
     }
 
-    /// Behind the tool result, whatever the hook's default is.
+    /// At the end of the tool result, whatever the hook's default is.
     pub fn as_tool_result(mut self) -> Self {
         self.strategy = Some(Strategy::ToolResult);
         self

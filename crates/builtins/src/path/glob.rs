@@ -181,7 +181,7 @@ impl PathGlob {
         let home = home.map(|home| Names::new(home, self.case));
         // `/etc/x`: the names at the start of the path.
         if start != Start::Anywhere && self.segments.iter().all(Segment::is_name) {
-            return self.behind_start(start, names, &base.0, home.as_ref(), begins);
+            return self.fits_after_start(start, names, &base.0, home.as_ref(), begins);
         }
         (0..=names.len()).rev().any(|end| self.fits(start, &names[..end], &base.0, home.as_ref()))
     }
@@ -203,11 +203,12 @@ impl PathGlob {
         let all = |names: &[String], segments: &[Segment]| fits(segments, names);
         match start {
             Start::Anywhere => (0..names.len()).any(|from| fits(&self.segments, &names[from..])),
-            start => self.behind_start(start, names, base, home, all),
+            start => self.fits_after_start(start, names, base, home, all),
         }
     }
 
-    fn behind_start(
+    /// Compares with `fits` from the folder in which the pattern starts.
+    fn fits_after_start(
         &self,
         start: Start,
         names: &[String],
@@ -215,14 +216,14 @@ impl PathGlob {
         home: Option<&Names>,
         fits: impl Fn(&[String], &[Segment]) -> bool,
     ) -> bool {
-        let behind = |from: usize| fits(&names[from..], &self.segments);
-        let below = |folder: &[String]| names.starts_with(folder) && behind(folder.len());
+        let fits_from = |from: usize| fits(&names[from..], &self.segments);
+        let below = |folder: &[String]| names.starts_with(folder) && fits_from(folder.len());
         match start {
-            Start::Root | Start::Anywhere => behind(0),
+            Start::Root | Start::Anywhere => fits_from(0),
             Start::Base | Start::Roaming => below(base),
             Start::Home => match home {
                 Some(home) => below(&home.0),
-                None => home_length(names).is_some_and(behind),
+                None => home_length(names).is_some_and(fits_from),
             },
         }
     }
@@ -335,12 +336,12 @@ fn fits(segments: &[Segment], names: &[String]) -> bool {
             (segment, name) = (segment + 1, name + 1);
             continue;
         }
-        let Some((behind, from)) = &mut retry else { return false };
+        let Some((after_star, from)) = &mut retry else { return false };
         if *from >= names.len() {
             return false;
         }
         *from += 1;
-        (segment, name) = (*behind, *from);
+        (segment, name) = (*after_star, *from);
     }
 }
 
@@ -368,11 +369,11 @@ fn name_fits(parts: &[Part], name: &str) -> bool {
             rest.next();
             continue;
         }
-        let Some((behind, from)) = &mut retry else { return false };
+        let Some((after_star, from)) = &mut retry else { return false };
         if from.next().is_none() {
             return false;
         }
-        part = *behind;
+        part = *after_star;
         rest = from.clone();
     }
 }

@@ -25,7 +25,7 @@ enum Arrival {
 /// What a command puts where.
 struct Delivery<'a> {
     folder: Cow<'a, Word>,
-    /// Whether the folder is one for sure, and not a file that is written.
+    /// Whether the target is certainly a folder, and not a file that is written.
     is_folder: bool,
     arrivals: Vec<Arrival>,
 }
@@ -42,8 +42,8 @@ impl Protected {
         let mut found = None;
         for delivery in deliveries(command, files) {
             let shown = super::shell::known_path(&delivery.folder)?;
-            let standpoints = self.standpoints(folders);
-            for places in standpoints.places(&shown) {
+            let base_folders = self.base_folders(folders);
+            for places in base_folders.places(&shown) {
                 match self.judge_delivery(command, &delivery, &shown, places, resolver) {
                     Some(ruling @ Ruling::Deny(_)) => return Some(ruling),
                     ruling => found = ruling.or(found),
@@ -216,7 +216,7 @@ fn copied<'a>(command: &Command, name: &str, folder: Cow<'a, Word>, files: &[Fil
     let shown = folder.show();
     let mut sources: Vec<&Word> =
         files.iter().filter(|file| file.effect != Effect::Write).map(|file| &*file.path).collect();
-    // What comes from another machine is no file of this one.
+    // What comes from another machine is not a file of this one.
     if matches!(name, "rsync" | "scp") {
         let is_remote = |word: &&Word| {
             let text = word.show();

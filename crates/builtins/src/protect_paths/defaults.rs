@@ -250,7 +250,7 @@ pub(super) const ASK_WRITE: &[&str] = &[
 /// Folders that no tool should change directly.
 pub(super) const NO_WRITE: &[&str] = &[".git", ".hg", ".svn"];
 
-/// Crosier's files, and the agents' files that call Crosier: they may be read and committed, but not changed.
+/// Wiring: Crosier's files, and the agents' files that call Crosier. They may be read and committed, but not changed.
 pub(crate) const WIRING: &[&str] = &[
     "crosier.yaml",
     "crosier.yml",

@@ -26,7 +26,7 @@ pub(super) fn texts(script: &Script, command: &Command, name: &str) -> Option<Ve
             let inner = here();
             arguments()
                 .chain(inner.as_deref().map(Into::into))
-                .for_each(|code| behind_spaces(&code, &mut texts));
+                .for_each(|code| texts_after_spaces(&code, &mut texts));
         }
         "vi" | "vim" | "nvim" | "view" | "emacs" => {
             let is_option = |word: &str| word.starts_with("-c") || word == "--cmd" || word == "--eval";
@@ -34,7 +34,7 @@ pub(super) fn texts(script: &Script, command: &Command, name: &str) -> Option<Ve
             for (at, word) in words.iter().enumerate() {
                 let follows = at.checked_sub(1).is_some_and(|before| is_option(&words[before]));
                 if follows || word.starts_with('+') || (word.starts_with("-c") && word.len() > 2) {
-                    behind_spaces(word, &mut texts);
+                    texts_after_spaces(word, &mut texts);
                     collect(&format!(" {word} "), &mut texts);
                 }
             }
@@ -56,7 +56,7 @@ pub(super) fn texts(script: &Script, command: &Command, name: &str) -> Option<Ve
             let inner = here();
             for code in arguments().chain(inner.as_deref().map(Into::into)) {
                 let is_command = |line: &&str| line.trim_start().starts_with(['.', '\\']);
-                code.lines().filter(is_command).for_each(|line| behind_spaces(line, &mut texts));
+                code.lines().filter(is_command).for_each(|line| texts_after_spaces(line, &mut texts));
                 if code.contains('\'') && code.contains(' ') {
                     collect(&code, &mut texts);
                 }
@@ -95,13 +95,13 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// What is behind a `w` of sed, up to the end of the line: the name of a file that it writes.
+/// What follows a `w` of sed, up to the end of the line: the name of a file that it writes.
 fn written_by_sed(code: &str, texts: &mut Vec<String>) {
     const MAX: usize = 50;
     for line in code.lines() {
         let mut before = None;
         for (at, c) in line.char_indices() {
-            // Behind a command, an address, or the flags of `s`.
+            // After a command, an address, or the flags of `s`.
             let can_begin = before
                 .is_none_or(|before: char| !before.is_alphanumeric() || "gpeimIM0123456789".contains(before));
             if matches!(c, 'w' | 'W') && can_begin && texts.len() < MAX {
@@ -115,8 +115,8 @@ fn written_by_sed(code: &str, texts: &mut Vec<String>) {
     }
 }
 
-/// What is behind a space in the lines of a program's commands: `w file`, `.output file`.
-fn behind_spaces(code: &str, texts: &mut Vec<String>) {
+/// What follows a space in the lines of a program's commands: `w file`, `.output file`.
+fn texts_after_spaces(code: &str, texts: &mut Vec<String>) {
     const MAX: usize = 50;
     for line in code.lines() {
         let words = line.split_whitespace().skip(1).map(|word| word.trim_matches(['"', '\'', ';', '|']));

@@ -1,4 +1,5 @@
-//! Folders right in which protected files are: what is put into one of them may replace those.
+//! Folders that directly contain wiring ([`WIRING`](super::WIRING): Crosier's files, and agents' files that call it). A
+//! file that is put into such a folder may replace one of them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use super::protected::Protected;
 use crate::path::{Places, Resolved, UNKNOWN_HOME, in_home};
 use crate::token::{Token, meets, of_text};
 
-/// Names that such files, and the folders around them, have.
+/// Names of wiring, and of the folders that contain it.
 const NAMES: [&str; 16] = [
     "crosier",
     "crosier.yaml",
@@ -29,14 +30,15 @@ const NAMES: [&str; 16] = [
 /// Folders of `~/.config` with files that call Crosier.
 const CONFIGURED: [&str; 4] = ["crosier", "opencode", "goose", "crush"];
 
-/// Where a path can be relative to: the folders of a line, and the real home folder for those that are below `~`.
-pub(super) struct Standpoints<'a> {
+/// The folders that a path can be relative to: those that a line may run in, and the real home folder for those below
+/// `~`.
+pub(super) struct BaseFolders<'a> {
     folders: &'a [&'a Path],
     below_home: Vec<PathBuf>,
     home: Option<&'a Path>,
 }
 
-impl<'a> Standpoints<'a> {
+impl<'a> BaseFolders<'a> {
     pub(super) fn places(&self, text: &str) -> impl Iterator<Item = Places<'_>> {
         let real = self.home.filter(|_| in_home(text).is_some());
         let below = self.below_home.iter().map(PathBuf::as_path).chain(real);
@@ -46,19 +48,19 @@ impl<'a> Standpoints<'a> {
 }
 
 impl Protected {
-    pub(super) fn standpoints<'a>(&'a self, folders: &'a [&'a Path]) -> Standpoints<'a> {
+    pub(super) fn base_folders<'a>(&'a self, folders: &'a [&'a Path]) -> BaseFolders<'a> {
         let home = self.own.home();
         let below = |folder: &&Path| Some(home?.join(folder.strip_prefix(UNKNOWN_HOME).ok()?));
-        Standpoints { folders, below_home: folders.iter().filter_map(below).collect(), home }
+        BaseFolders { folders, below_home: folders.iter().filter_map(below).collect(), home }
     }
 
-    /// Whether files of Crosier, or those of agents that call it, are right in this folder or in the folders of agents
-    /// that it contains. A project is not such a folder: what is written there is judged by its name.
+    /// Whether this folder, or a folder of an agent in it, directly contains wiring. A project does not count: what is
+    /// written there is judged by its name.
     pub(super) fn is_holder(&self, file: &Resolved) -> bool {
         self.guards_wiring && [&file.lexical, &file.real].into_iter().any(|path| self.holds_wiring(path))
     }
 
-    /// The same, judging by the path alone.
+    /// Like [`is_holder`](Self::is_holder), judging by the path alone.
     pub(super) fn holds_wiring(&self, path: &Path) -> bool {
         let named = |path: &Path, names: &[&str]| {
             let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
@@ -83,7 +85,7 @@ impl Protected {
         }
     }
 
-    /// Whether a search that begins here can reach such files: it is one of these folders, or above a home folder.
+    /// Whether a search that begins here can reach wiring: the folder contains some, or is above a home folder.
     pub(super) fn reaches_wiring(&self, path: &Path) -> bool {
         let is_above = path.parent().is_none()
             || matches!(path.to_str(), Some("/home" | "/Users"))
@@ -100,18 +102,18 @@ impl Protected {
     }
 }
 
-/// Whether a name that is only partly known can be that of such a file.
+/// Whether a name that is only partly known can be that of wiring.
 pub(super) fn can_be_wiring(name: &[Token]) -> bool {
     NAMES.iter().chain(AGENT_FOLDERS).any(|wanted| meets(name, &of_text(wanted)))
 }
 
-/// The names that such a file can have and that this one meets.
+/// The names of wiring that a partly known name can stand for.
 pub(super) fn wiring_names<'a>(name: &'a [Token]) -> impl Iterator<Item = &'static str> + 'a {
     let all = NAMES.iter().chain(AGENT_FOLDERS);
     all.copied().filter(move |wanted| meets(name, &of_text(wanted)))
 }
 
-/// Whether a plain text occurs in the name of such a file.
+/// Whether a plain text occurs in a name of wiring.
 pub(super) fn is_part_of_wiring(text: &str) -> bool {
     NAMES.iter().chain(AGENT_FOLDERS).any(|name| name.contains(text))
 }

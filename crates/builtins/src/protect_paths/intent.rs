@@ -1,5 +1,5 @@
-//! What a command does with a file for secrets, beyond reading it: making one, logging in with it, loading it, copying
-//! it to another name of that kind, or printing the names in it alone.
+//! Harmless uses of a file with secrets: creating one, logging in with it, loading it, copying it to another name that
+//! is protected too, or printing only the names in it.
 
 use crate::shell::{Command, Effect, FileUse, Input, Origin, Script, Word, base_name};
 

@@ -1,5 +1,5 @@
-//! Who may use a folder that holds protected files: whoever takes the rights to it away switches off what is in it, and
-//! whoever gives others the right to write lets them replace it.
+//! Commands that change the mode or owner of a folder with protected files. Removing its rights disables the files in it;
+//! giving others write permission lets them replace these files.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ impl Protected {
         if is_harmless || words.iter().any(|word| matches!(word.known(), Some("--help" | "--version"))) {
             return None;
         }
-        let standpoints = self.standpoints(folders);
+        let base_folders = self.base_folders(folders);
         let resolver = Resolver::default();
         for word in operands().skip(skipped) {
             let Some(text) = super::shell::known_path(word) else { continue };
-            for places in standpoints.places(&text) {
+            for places in base_folders.places(&text) {
                 let file = resolver.resolve(places, &text);
                 if self.is_holder(&file) || self.holds_own(&text, &file).is_some() {
                     return Some(Ruling::Deny(format!(
@@ -70,7 +70,7 @@ fn keeps_rights(word: &Word) -> bool {
         let (who, rights) = (&part[..place], &part[place + 1..]);
         let writes = rights.contains(['w', 'o', 'u', 'g']);
         match part.as_bytes()[place] {
-            // Without a name, the mask of the person holds.
+            // Without a name (`+w`), the umask of the user applies.
             b'+' => !writes || who.is_empty() || who == "u",
             b'-' => !who.is_empty() && !who.contains(['u', 'a']),
             _ => !writes && !who.is_empty() && !who.contains(['u', 'a']),

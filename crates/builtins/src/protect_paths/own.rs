@@ -1,4 +1,4 @@
-//! What belongs to the configuration: files, and folders with all that is in them.
+//! What belongs to Crosier's configuration, so that no tool may change it: files, and folders with everything in them.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -63,7 +63,7 @@ impl ConfigurationPaths {
         self.prepared().paths.iter().any(|own| own.starts_with(folder))
     }
 
-    /// Whether one of the host's folders is right in this one.
+    /// Whether one of the host's folders is directly in this one.
     pub(super) fn has_in(&self, folder: &Path) -> bool {
         self.host.folders.iter().any(|own| own.parent() == Some(folder) || own == folder)
     }

@@ -1,7 +1,8 @@
-//! Patterns for files, found by the names in a path: most paths have none of those that the patterns need.
+//! Patterns for files, indexed by a name that every matching path contains. Most paths contain none of these names, and
+//! then no pattern has to be run.
 //!
-//! A program that judges one event needs few of them: the lists that come with this crate are indexed when the first
-//! path is compared with them, and a pattern is compiled when a path has its name.
+//! A program that judges one event needs few patterns. So the lists that come with this crate are indexed when the first
+//! path is compared with them, and a pattern is compiled when a path contains its name.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -25,16 +26,16 @@ pub(crate) struct Patterns {
 #[derive(Debug, Default)]
 struct Index {
     all: Vec<Indexed>,
-    /// The places of those that need a name to be in the path.
+    /// The indexes of patterns that need a certain name in the path, by that name.
     by_name: Vec<Slot>,
-    /// The places of all others.
+    /// The indexes of all other patterns.
     others: Vec<usize>,
 }
 
 #[derive(Debug)]
 struct Indexed {
     text: Cow<'static, str>,
-    /// None when it is not a pattern; tests see to it that there are none.
+    /// `None` when the text is not a valid pattern; tests check that all texts of this crate are valid.
     glob: OnceLock<Option<PathGlob>>,
 }
 

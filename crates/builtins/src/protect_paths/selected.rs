@@ -32,8 +32,8 @@ impl Protected {
             let reaches = |root: &&Word| {
                 let Some(text) = super::shell::known_path(root) else { return false };
                 let folders: Vec<&Path> = here.iter().map(std::path::PathBuf::as_path).collect();
-                let standpoints = self.standpoints(&folders);
-                standpoints
+                let base_folders = self.base_folders(&folders);
+                base_folders
                     .places(&text)
                     .any(|places: Places<'_>| self.reaches_wiring(&places.lexical(&text)))
             };

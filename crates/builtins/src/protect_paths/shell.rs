@@ -332,12 +332,12 @@ fn removes_all(command: &Command) -> bool {
 fn from_windows(path: &str) -> String {
     const HOMES: [&str; 4] = ["%userprofile%/", "$env:userprofile/", "$home/", "${home}/"];
     let path = path.replace('\\', "/");
-    let small = path.to_ascii_lowercase();
-    if let Some(home) = HOMES.iter().find(|home| small.starts_with(**home)) {
+    let lower = path.to_ascii_lowercase();
+    if let Some(home) = HOMES.iter().find(|home| lower.starts_with(**home)) {
         return format!("~/{}", &path[home.len()..]);
     }
     // `C:/Users/x` is `/Users/x`.
-    match small.get(1..3) {
+    match lower.get(1..3) {
         Some(":/") => path[2..].to_owned(),
         _ => path,
     }

@@ -60,8 +60,8 @@ impl Redactor {
         STANDARD.get_or_init(|| Redactor::with_rules(&[], &[], Style::Mask).map(Arc::new)).clone()
     }
 
-    /// The same; nothing when this value cannot hold a secret and the rules, which take long to load, have not been
-    /// needed yet.
+    /// Like [`standard`](Self::standard); `None` when this value cannot hold a secret and the rules, which take long to
+    /// load, have not been needed yet.
     pub(super) fn standard_for(value: &Json) -> Option<Result<Arc<Self>, String>> {
         let needs_rules = STANDARD.get().is_some()
             || json::may_be_disguised(value.text())

@@ -181,7 +181,7 @@ impl CommandPattern {
                 vec![whole, short]
             }
         };
-        let argument_lists = behind_options(command);
+        let argument_lists = after_options(command);
         let best = names.iter().flat_map(|name| {
             argument_lists.iter().map(|words| {
                 let plain = self.fits_words(name, program.may_split(), words.iter());
@@ -216,7 +216,7 @@ impl CommandPattern {
 }
 
 /// The arguments, and the arguments without the options in front of a subcommand: `git -C x push` is a `git push`.
-fn behind_options(command: &Command) -> Vec<&[Word]> {
+fn after_options(command: &Command) -> Vec<&[Word]> {
     let words = command.arguments();
     let is_option = |word: &Word| word.head().len() > 1 && word.head().starts_with('-');
     let mut lists = vec![words];

@@ -111,7 +111,7 @@ impl Folders {
                 .collect(),
             None => self.before(root),
         };
-        // Behind a `cd` in the same code: `sh -c 'cd / && rm -rf *'`.
+        // After a `cd` in the same code: `sh -c 'cd / && rm -rf *'`.
         let beside = |place: usize| place >= root && place < at && script.root(place) == root;
         all.extend(
             self.moves.iter().filter(|(place, _)| beside(*place)).map(|(_, folder)| folder.as_deref()),

@@ -259,7 +259,8 @@ fn found_program(program: &str) -> String {
     }
 }
 
-/// A path of which the real one is not far away: not a name alone, which may be a link.
+/// Whether a path can stand for its real path: an absolute one, or one of `.` and `..` only. Any other name may be a
+/// link to anywhere.
 fn is_path(path: &str) -> bool {
     path.starts_with('/') || path.split('/').all(|name| matches!(name, "." | ".."))
 }
@@ -289,15 +290,15 @@ pub(super) fn of_shown(text: &str) -> Word {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
-        let behind = &rest[at + 1..];
-        let name = behind.strip_prefix('{').and_then(|inside| inside.split_once('}')).map(|(name, _)| name);
+        let after = &rest[at + 1..];
+        let name = after.strip_prefix('{').and_then(|inside| inside.split_once('}')).map(|(name, _)| name);
         let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (from, length) = match name.filter(is_name) {
             Some(name) => (Origin::Variable(name.into()), name.len() + 3),
-            None if behind.starts_with('_') => (Origin::Other, 2),
+            None if after.starts_with('_') => (Origin::Other, 2),
             None => {
                 pieces.push(Piece::Text(rest[..=at].to_owned()));
-                rest = behind;
+                rest = after;
                 continue;
             }
         };
@@ -387,12 +388,12 @@ pub(super) fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
-        let behind = &rest[at + 1..];
+        let after = &rest[at + 1..];
         // `\0162` is the octal form of echo.
-        let zero = usize::from(behind.starts_with('0') && behind.len() > 1);
-        let (meant, taken) = ansi_c(&behind[zero..]);
+        let zero = usize::from(after.starts_with('0') && after.len() > 1);
+        let (meant, taken) = ansi_c(&after[zero..]);
         out.push_str(&meant);
-        rest = &behind[zero + taken..];
+        rest = &after[zero + taken..];
     }
     out.push_str(rest);
     out

@@ -1,7 +1,7 @@
 //! The texts that a tool runs, as scripts: lines of a shell, code in other languages, statements for databases.
 
 use super::files::words;
-use super::{short_name, small};
+use super::{lowercase, short_name};
 use crate::shell::Script;
 
 /// Fields that hold statements, in tools for databases.
@@ -25,7 +25,7 @@ pub(super) fn is_database(tool: &str) -> bool {
         "mssql",
         "cockroach",
     ];
-    let tool = small(tool);
+    let tool = lowercase(tool);
     DATABASES.iter().any(|name| tool.contains(name))
 }
 
@@ -43,7 +43,7 @@ pub(super) fn language_of(tool: &str) -> &'static str {
         ("bash", "bash"),
         ("powershell", "powershell"),
     ];
-    let name = small(tool);
+    let name = lowercase(tool);
     let named = NAMES.iter().find(|(word, _)| name.contains(word)).map(|(_, language)| *language);
     // What runs code without saying in which language: its texts are looked through as those of any other.
     let runs = || words(tool).iter().any(|word| RUNS.contains(&word.as_str()));

@@ -3,7 +3,7 @@
 use crosier::Json;
 use serde_json::Value;
 
-use super::{short_name, small};
+use super::{lowercase, short_name};
 
 /// Fields that hold a path, or several.
 const PATHS: &[&str] = &[
@@ -173,7 +173,7 @@ pub(super) fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
 }
 
 fn collect(name: &str, value: &Value, is_change: bool, found: &mut Vec<String>) {
-    let field = small(name);
+    let field = lowercase(name);
     let is_path = PATHS.contains(&&*field) || (is_change && CHANGED.contains(&&*field));
     match value {
         Value::String(text) if is_path => {

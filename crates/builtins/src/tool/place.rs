@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crosier::Json;
 
-use super::small;
+use super::lowercase;
 use crate::path::Places;
 
 /// Fields that say where a command runs.
@@ -41,7 +41,7 @@ pub(crate) fn folders(input: &Json, cwd: &Path) -> Vec<PathBuf> {
 }
 
 fn named<'f>(fields: &'f [(String, Json)], cwd: &'f Path) -> impl Iterator<Item = PathBuf> + 'f {
-    fields.iter().filter(|(name, _)| FOLDERS.contains(&&*small(name))).filter_map(move |(_, value)| {
+    fields.iter().filter(|(name, _)| FOLDERS.contains(&&*lowercase(name))).filter_map(move |(_, value)| {
         let text = value.as_str().filter(|text| !text.is_empty())?;
         Some(Places { cwd, home: None }.lexical(&text))
     })

@@ -4,7 +4,7 @@ use crosier::Json;
 use serde_json::Value;
 
 use super::files::words;
-use super::small;
+use super::lowercase;
 use crate::shell::{DoubtKind, Script};
 
 /// Words of tools that are about something that runs commands.
@@ -63,10 +63,10 @@ pub(super) fn is_typing(tool: &str) -> bool {
     has(SHELLS) && has(WRITES)
 }
 
-/// What a call types, as lines of a shell. What runs there may be another program, so a text that is no line of a
+/// What a call types, as lines of a shell. What runs there may be another program, so a text that is not a line of a
 /// shell is not doubted.
 pub(super) fn typed(fields: &[(String, Json)]) -> Vec<Script> {
-    let texts = fields.iter().filter(|(name, _)| TEXTS.contains(&&*small(name)));
+    let texts = fields.iter().filter(|(name, _)| TEXTS.contains(&&*lowercase(name)));
     let lines = texts.filter_map(|(_, value)| match value.to_value()? {
         Value::String(text) => Some(text),
         Value::Array(items) => {

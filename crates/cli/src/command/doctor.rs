@@ -138,17 +138,20 @@ fn examine(request: &Request) -> Vec<Finding> {
         }
     }
     if let Ok(install_context) = InstallContext::find(request.homes.clone()) {
-        findings.extend(status::examine(&install_context).iter().map(|agent| wired(agent, &install_context)));
+        findings.extend(
+            status::examine(&install_context).iter().map(|agent| agent_finding(agent, &install_context)),
+        );
     }
     findings
 }
 
 /// One agent: whether its entry is installed and up to date, and whether a test event is denied.
-fn wired(agent: &status::AgentStatus, install_context: &InstallContext) -> Finding {
+fn agent_finding(agent: &status::AgentStatus, install_context: &InstallContext) -> Finding {
     let name = agent.row.agent;
     let (state, why) = agent.state();
     let installed = agent.installed.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let entries = installed.iter().filter_map(|one| doctor_entry::gate_entry(agent.row, &one.commands));
+    let entries =
+        installed.iter().filter_map(|one| doctor_entry::entry_before_action(agent.row, &one.commands));
     let tried: Vec<_> = entries
         .map(|entry| doctor_entry::try_installed(agent.row, entry, &install_context.places.project))
         .collect();

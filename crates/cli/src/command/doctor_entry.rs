@@ -23,7 +23,10 @@ pub(crate) const SESSION: &str = "crosier-doctor";
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The entry for events before an action, which is the one to test.
-pub(crate) fn gate_entry<'a>(row: &Row, commands: &'a [InstalledCommand]) -> Option<&'a InstalledCommand> {
+pub(crate) fn entry_before_action<'a>(
+    row: &Row,
+    commands: &'a [InstalledCommand],
+) -> Option<&'a InstalledCommand> {
     let name = |installed: &&InstalledCommand| {
         let entry = row.dialect().and_then(|agent| agent.named(&installed.event));
         installed.event.is_empty() || entry.is_some_and(|entry| entry.event == "PreToolUse")

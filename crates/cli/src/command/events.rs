@@ -6,7 +6,7 @@ use crosier::protocol::ordered::Value;
 use crosier::{EventRow, FieldKind};
 
 use crosier::protocol::event::TABLE;
-use crosier_dialect::page::degradations;
+use crosier_dialect::page::effect_deliveries;
 use crosier_dialect::rows::all_rows;
 use crosier_dialect::table::Agent;
 
@@ -50,7 +50,7 @@ impl EventsArgs {
         let Some(agent) = crosier_dialect::find(name) else {
             return Err(install_context::unknown_agent(name));
         };
-        let all = degradations(agent);
+        let all = effect_deliveries(agent);
         if self.json {
             let rows = all.iter().map(|one| {
                 json!({"event": one.agent_event, "in_crosier": one.event, "effect": one.effect.word(), "what": one.description})

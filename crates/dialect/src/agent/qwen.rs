@@ -73,7 +73,7 @@ pub(super) static QWEN: Agent = Agent {
             "UserPromptSubmit",
             EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         )
-        .repeats("prompt"),
+        .repeat_if_empty("prompt"),
         AgentEvent::new(
             &["SessionStart"],
             "SessionStart",

@@ -71,7 +71,7 @@ pub fn read(
             }
         },
     };
-    if entry.repeats.is_some_and(|path| json::text(&sent, path).is_some_and(|text| text.is_empty())) {
+    if entry.repeat_if_empty.is_some_and(|path| json::text(&sent, path).is_some_and(|text| text.is_empty())) {
         return Ok(Read::Repeated);
     }
     let unreadable = |why| Unreadable { event: Some(entry), why };

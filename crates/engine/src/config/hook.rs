@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hook_type::{self, HookType, HookTypes};
-use super::keys::{self, canonical, is_free};
+use super::keys::{self, canonical, is_extension_key};
 use super::loader::LoadContext;
 use super::names::DeclaredHook;
 use super::script::{SCRIPT_PRIORITY, run_line};
@@ -37,7 +37,7 @@ impl<'a> Keys<'a> {
             return None;
         };
         let mut entries: Vec<(Cow<'_, str>, &MapEntry)> = Vec::with_capacity(map.len());
-        for entry in map.iter().filter(|entry| !is_free(&entry.key)) {
+        for entry in map.iter().filter(|entry| !is_extension_key(&entry.key)) {
             let key = canonical(&entry.key);
             if !keys::HOOK.contains(&&*key) && !types.has_key(&key) {
                 let known: Vec<&str> =
@@ -87,7 +87,7 @@ enum Type<'a> {
     Registered(&'a dyn HookType),
 }
 
-const CORE_TYPES: [(&str, Type<'static>); 4] = [
+const ENGINE_TYPES: [(&str, Type<'static>); 4] = [
     ("command", Type::Command),
     ("python", Type::Python),
     ("builtin", Type::Builtin),
@@ -121,7 +121,7 @@ impl Type<'_> {
 /// The types of the engine, then those of the host.
 fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
     let registered = context.types.iter().map(|own| (own.name(), Type::Registered(own.as_ref())));
-    CORE_TYPES.into_iter().chain(registered).collect()
+    ENGINE_TYPES.into_iter().chain(registered).collect()
 }
 
 /// What a hook inherits from where it stands in the file.

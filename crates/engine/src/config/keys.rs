@@ -250,8 +250,8 @@ pub(super) fn canonical(key: &str) -> Cow<'_, str> {
     Cow::Owned(snake)
 }
 
-/// Whether a key is reserved for other programs and ignored here.
-pub(super) fn is_free(key: &str) -> bool {
+/// Whether a key (`x-…`) is reserved for other programs and ignored here.
+pub(super) fn is_extension_key(key: &str) -> bool {
     key.starts_with("x-")
 }
 

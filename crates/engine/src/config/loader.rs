@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crosier_protocol::Catalog;
 
-use super::behind;
 use super::builtin::{Builtin, Builtins};
 use super::file::file;
 use super::hook_type::{HookType, HookTypes};
@@ -16,6 +15,7 @@ use super::keys::{self, KeyTables};
 use super::lint;
 use super::names::{DeclaredHook, Names};
 use super::pack::{ChangedHook, Document, Pack, Packs};
+use super::referenced;
 use super::script::{Commands, LayeredPermissions, Permissions, SlashCommand};
 use super::section::Settings;
 use super::settings::HostSettings;
@@ -43,8 +43,8 @@ pub struct Config {
     /// The permissions of this layer and of the earlier ones, for [`Loader::permissions_in_force`] of a later
     /// layer.
     pub permissions: LayeredPermissions,
-    /// The files that were read besides the sources, if this is the managed or the user's layer: packs, scripts, and
-    /// rules of built-in hooks.
+    /// The files that the configuration refers to, if this is the managed or the user's layer: packs, scripts, and rules
+    /// of built-in hooks.
     pub files: Vec<PathBuf>,
     /// Warnings about what is allowed but probably not intended.
     pub warnings: Problems,
@@ -327,7 +327,7 @@ impl Loader {
         }
         if matches!(self.layer, Layer::Managed | Layer::User) {
             let inputs = self.sources.iter().flatten().map(|input| input.source.name.as_str());
-            config.files = behind::files(&documents, inputs);
+            config.files = referenced::files(&documents, inputs);
         }
         config.packs = packs.read.into_iter().map(|(name, _)| name).collect();
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);

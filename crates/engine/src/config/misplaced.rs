@@ -11,7 +11,8 @@ use super::value::Reader;
 /// Reports a top-level key.
 pub(super) fn in_file(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry) {
     let key = entry.key.as_str();
-    if keys::FILE.contains(&key) || keys::is_free(key) || is_comment_or_event(reader, context, entry) {
+    if keys::FILE.contains(&key) || keys::is_extension_key(key) || is_comment_or_event(reader, context, entry)
+    {
         return;
     }
     // MassGen configures a single agent under `agent:`. Only hooks in it would be lost.
@@ -30,7 +31,7 @@ pub(super) fn in_agent(reader: &mut Reader<'_>, context: &LoadContext<'_>, agent
     let backend = agent.get("backend").map(keys_of).unwrap_or_default();
     for entry in keys_of(agent).iter().chain(&backend) {
         let key = entry.key.as_str();
-        if key == "hooks" || keys::is_free(key) || is_comment_or_event(reader, context, entry) {
+        if key == "hooks" || keys::is_extension_key(key) || is_comment_or_event(reader, context, entry) {
             continue;
         }
         let has_events = entry

@@ -7,7 +7,6 @@
 //! commands stay data.
 
 mod agents;
-mod behind;
 mod builtin;
 mod command;
 mod file;
@@ -21,6 +20,7 @@ mod names;
 mod pack;
 mod python;
 mod python_files;
+mod referenced;
 mod request;
 mod script;
 mod section;

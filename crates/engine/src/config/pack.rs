@@ -77,8 +77,9 @@ pub(super) struct Packs<'a> {
     pub(super) in_force: &'a [String],
 }
 
-/// The mode of a file also applies to the hooks of its packs, unless a pack sets another.
-fn inherit_mode(file: &Node, pack: &mut Node) {
+/// The `mode:` of a file (its [`Enforcement`](crate::Enforcement)) also applies to the hooks of its packs, unless a pack
+/// sets another.
+fn inherit_enforcement(file: &Node, pack: &mut Node) {
     let is_known = |entry: &&MapEntry| {
         let word = entry.value.as_text();
         ENFORCEMENT.iter().any(|(known, _)| word == Some(known))
@@ -105,7 +106,7 @@ impl Packs<'_> {
             match parse_document(&source) {
                 Ok(mut pack) if self.in_force.contains(&key) => {
                     let changed = self.apply(reader.source, &mut pack, &mut node);
-                    inherit_mode(&node, &mut pack);
+                    inherit_enforcement(&node, &mut pack);
                     self.keep_changed(&mut pack, &changed);
                     if !changed.is_empty() {
                         units.push(Document { source, node: pack, folder, changed });
@@ -119,7 +120,7 @@ impl Packs<'_> {
                     }
                     self.read.push((key, pack.clone()));
                     let changed = self.apply(reader.source, &mut pack, &mut node);
-                    inherit_mode(&node, &mut pack);
+                    inherit_enforcement(&node, &mut pack);
                     units.push(Document { source, node: pack, folder, changed });
                 }
                 Err(found) => reader.problems.extend(found),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crosier_protocol::EventKind;
 
 use super::hook::{Group, Inherited, hook};
-use super::keys::{self, canonical, is_free};
+use super::keys::{self, canonical, is_extension_key};
 use super::loader::LoadContext;
 use super::tree::{MapEntry, Node, Problems, Span};
 use super::value::{Reader, TimeUnit};
@@ -61,7 +61,7 @@ pub(super) fn section(
         setting(reader, entry, settings);
     }
     for entry in entries {
-        if is_free(&entry.key) || keys::SECTION.contains(&&*canonical(&entry.key)) {
+        if is_extension_key(&entry.key) || keys::SECTION.contains(&&*canonical(&entry.key)) {
             continue;
         }
         let Some(named) = context.catalog.resolve(&entry.key) else {
@@ -146,7 +146,7 @@ fn event(
     let event = inherited.event;
     let mut list = node;
     if let Some(entries) = node.as_map() {
-        for entry in entries.iter().filter(|entry| !is_free(&entry.key)) {
+        for entry in entries.iter().filter(|entry| !is_extension_key(&entry.key)) {
             match entry.key.as_str() {
                 "override" => {
                     if reader.boolean("override", &entry.value) == Some(true) {
@@ -214,7 +214,7 @@ fn group(
     found: &mut SectionHooks,
 ) {
     let mut group = Group::default();
-    for entry in node.as_map().unwrap_or_default().iter().filter(|entry| !is_free(&entry.key)) {
+    for entry in node.as_map().unwrap_or_default().iter().filter(|entry| !is_extension_key(&entry.key)) {
         match entry.key.as_str() {
             "matcher" if entry.value.is_null() => {}
             "matcher" => {

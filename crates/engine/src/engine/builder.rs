@@ -174,7 +174,7 @@ impl Builder {
         self
     }
 
-    /// Limits the hooks per event, layer and scope. The default is 50.
+    /// Limits the hooks per event (also called a point), layer and scope. The default is 50.
     pub fn max_hooks_per_point(mut self, limit: usize) -> Self {
         self.max_hooks_per_point = limit;
         self

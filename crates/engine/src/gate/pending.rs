@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_used_once_behind_the_prompt() {
+    fn context_is_used_once_after_the_prompt() {
         let mut pending = PendingContext::default();
         pending.collect(&outcome(SessionStart, &["a", "b"]));
         pending.collect(&outcome(SessionStart, &["c"]));

@@ -8,7 +8,7 @@ use rpds::RedBlackTreeMapSync;
 use super::hook::Entry;
 use super::layer::Layer;
 
-/// The place of a hook in the order of its set. Unique in the process.
+/// The position of a hook in the order of its set. Unique in the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortKey {
     pub(super) layer: Layer,

@@ -75,11 +75,11 @@ impl Glob {
                 rest.next();
                 continue;
             }
-            let Some((behind, from)) = &mut retry else { return false };
+            let Some((after_star, from)) = &mut retry else { return false };
             if from.next().is_none() {
                 return false;
             }
-            token = *behind;
+            token = *after_star;
             rest = from.clone();
         }
     }

@@ -35,7 +35,7 @@ impl OnError {
     }
 }
 
-/// When a hook runs, relative to the event.
+/// When a hook runs, relative to the event. Not the key `mode:` of configurations, which is [`Enforcement`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
@@ -63,7 +63,7 @@ impl Mode {
     }
 }
 
-/// Whether a hook's answer counts.
+/// Whether a hook's answer counts: the key `mode:` of configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Enforcement {
@@ -125,7 +125,7 @@ pub struct Hook {
     pub(crate) priority: i32,
     /// `None`: the engine's default timeout.
     pub(crate) timeout: Option<Duration>,
-    /// `None`: the engine's `error_behavior`.
+    /// `None`: the engine's default, which configurations set with `error_behavior`.
     pub(crate) on_error: Option<OnError>,
     pub(crate) mode: Mode,
     pub(crate) enforcement: Enforcement,

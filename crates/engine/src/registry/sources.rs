@@ -73,7 +73,7 @@ impl PythonSources {
         self
     }
 
-    /// Trusts a folder as a whole.
+    /// Trusts a folder as a whole, as one unit.
     #[must_use]
     pub fn unit(mut self, folder: impl Into<PathBuf>) -> Self {
         self.units.push(folder.into());

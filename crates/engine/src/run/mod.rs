@@ -190,7 +190,7 @@ pub(crate) fn start<'a>(
         _ => Progress::NotStarted,
     };
     match progress {
-        Progress::Answered(answer) if asks_again(&answer).is_none() => {
+        Progress::Answered(answer) if second_run_timeout(&answer).is_none() => {
             Started::Done(end(answer, started, notifier))
         }
         progress => {
@@ -251,12 +251,12 @@ impl HookRun<'_> {
             Progress::Polled(future) => callback::wait(future, first.timeout).await,
             Progress::NotStarted => self.attempt(first).await,
         };
-        if let Some(timeout) = asks_again(&answer) {
+        if let Some(timeout) = second_run_timeout(&answer) {
             if let Some(notifier) = &mut self.notifier {
                 notifier.clear_output();
             }
             answer = self.attempt(Attempt { second: true, timeout }).await;
-            if asks_again(&answer).is_some() {
+            if second_run_timeout(&answer).is_some() {
                 answer =
                     Failure::bad_output("its second reply asks for another run (`async: true` again)").into();
             }
@@ -321,7 +321,7 @@ fn end(answer: Answer, started: Option<Instant>, notifier: Option<Notifier>) -> 
 }
 
 /// The timeout of the second run, if the hook asks for one. A denial is final and needs no second run.
-fn asks_again(answer: &Answer) -> Option<Duration> {
+fn second_run_timeout(answer: &Answer) -> Option<Duration> {
     let again = answer.reply.effects()?.again?;
     (!answer.reply.denies()).then_some(again)
 }

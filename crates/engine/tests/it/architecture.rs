@@ -1,4 +1,4 @@
-//! The house rules, checked on the source tree: who may import whom, how long a file may be, what things are
+//! The architecture rules, checked on the source tree: who may import whom, how long a file may be, what things are
 //! called, and that no test file is forgotten. A broken rule is printed with the file that broke it.
 //!
 //! The checker works on a [`Tree`] of file names and texts, so that its own tests can break every rule in a
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Rooms of the engine that an event goes through. A room imports rooms before it, never a later one.
+/// Modules of the engine that an event passes through, in this order. A module imports only earlier ones.
 const ORDER: [&str; 7] = ["registry", "ingest", "plan", "message", "run", "fold", "gate"];
-/// Rooms beside that way: `config` builds a registry, `engine` joins them all.
-const BESIDE: [&str; 2] = ["config", "engine"];
-/// Rooms that are pure: no runtime, no process, no thread.
+/// Modules outside of that order: `config` builds a registry, `engine` uses all others.
+const OUTSIDE_ORDER: [&str; 2] = ["config", "engine"];
+/// Modules that are pure: no runtime, no process, no thread.
 const PURE: [&str; 3] = ["plan", "fold", "gate"];
 /// What the protocol may depend on.
 const PROTOCOL_MAY: [&str; 2] = ["serde", "serde_json"];
@@ -25,7 +25,7 @@ const MAX_LINES: usize = 500;
 type Tree = BTreeMap<String, String>;
 
 #[test]
-fn the_house_rules_hold() {
+fn the_architecture_rules_hold() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut tree = Tree::new();
     for place in ["crates", "bench"] {
@@ -33,7 +33,7 @@ fn the_house_rules_hold() {
     }
     assert!(tree.contains_key("crates/engine/src/lib.rs") && tree.contains_key("crates/protocol/Cargo.toml"));
     let broken = check(&tree);
-    assert!(broken.is_empty(), "the house rules are broken:\n{}", broken.join("\n"));
+    assert!(broken.is_empty(), "the architecture rules are broken:\n{}", broken.join("\n"));
 }
 
 fn read(root: &Path, place: &str, tree: &mut Tree) {
@@ -58,7 +58,7 @@ fn check(tree: &Tree) -> Vec<String> {
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in tree {
         if let Some(inside) = path.strip_prefix("crates/engine/src/") {
-            check_room(path, inside, text, &mut seen, &mut broken);
+            check_module(path, inside, text, &mut seen, &mut broken);
         }
         if path == "crates/protocol/Cargo.toml" {
             for name in dependencies(text).iter().filter(|name| !PROTOCOL_MAY.contains(&name.as_str())) {
@@ -73,11 +73,11 @@ fn check(tree: &Tree) -> Vec<String> {
             check_declared(path, tree, &mut broken);
         }
     }
-    for (room, rooms) in seen {
-        if rooms.len() > 2 && room != "engine" {
+    for (module, modules) in seen {
+        if modules.len() > 2 && module != "engine" {
             broken.push(format!(
-                "crates/engine/src/{room}: only engine/ sees more than two rooms, but this one sees {}",
-                rooms.into_iter().collect::<Vec<_>>().join(", ")
+                "crates/engine/src/{module}: only engine/ sees more than two modules, but this one sees {}",
+                modules.into_iter().collect::<Vec<_>>().join(", ")
             ));
         }
     }
@@ -85,17 +85,19 @@ fn check(tree: &Tree) -> Vec<String> {
     broken
 }
 
-fn check_room<'a>(
+fn check_module<'a>(
     path: &str,
     inside: &'a str,
     text: &str,
     seen: &mut BTreeMap<&'a str, BTreeSet<String>>,
     broken: &mut Vec<String>,
 ) {
-    let Some((room, rest)) = inside.split_once('/') else { return };
-    let is_room = |name: &str| ORDER.contains(&name) || BESIDE.contains(&name);
-    if !is_room(room) {
-        broken.push(format!("{path}: `{room}` is no room that the architecture test knows; give it a place"));
+    let Some((module, rest)) = inside.split_once('/') else { return };
+    let is_module = |name: &str| ORDER.contains(&name) || OUTSIDE_ORDER.contains(&name);
+    if !is_module(module) {
+        broken.push(format!(
+            "{path}: `{module}` is not a module that the architecture test knows; add it to ORDER"
+        ));
         return;
     }
     if rest.ends_with("_tests.rs") {
@@ -106,16 +108,16 @@ fn check_room<'a>(
     for path_in_code in &paths {
         let words: Vec<&str> = path_in_code.iter().map(String::as_str).collect();
         match words[..] {
-            ["crate", other, ..] if other == room => {}
-            ["crate", other, ..] if is_room(other) => {
-                seen.entry(room).or_default().insert(other.to_owned());
-                if let Some(why) = forbidden(room, other) {
+            ["crate", other, ..] if other == module => {}
+            ["crate", other, ..] if is_module(other) => {
+                seen.entry(module).or_default().insert(other.to_owned());
+                if let Some(why) = forbidden(module, other) {
                     broken.push(format!("{path}: {why}"));
                 }
             }
-            ["crate", other, ..] if room != "engine" => {
+            ["crate", other, ..] if module != "engine" => {
                 broken.push(format!(
-                    "{path}: `crate::{other}` hides the room that it comes from; name the room"
+                    "{path}: `crate::{other}` hides the module that it comes from; name the module"
                 ));
             }
             ["super", ..] => {
@@ -123,31 +125,33 @@ fn check_room<'a>(
                 let depth = 1 + rest.matches('/').count() + usize::from(!rest.ends_with("mod.rs"));
                 if climbs >= depth {
                     broken.push(format!(
-                        "{path}: `super` climbs out of its room; write `crate::` and the room"
+                        "{path}: `super` climbs out of its module; write `crate::` and the module"
                     ));
                 }
             }
             _ => {}
         }
         let impure = matches!(words[..], ["tokio", ..] | ["std", "process" | "thread", ..]);
-        if PURE.contains(&room) && impure {
-            broken.push(format!("{path}: {room} is pure and may not name {}", words.join("::")));
+        if PURE.contains(&module) && impure {
+            broken.push(format!("{path}: {module} is pure and may not name {}", words.join("::")));
         }
     }
 }
 
-/// Why this room may not import that one.
-fn forbidden(room: &str, other: &str) -> Option<String> {
-    let place = |name: &str| ORDER.iter().position(|room| *room == name);
-    match (room, other) {
+/// Why this module may not import that one.
+fn forbidden(module: &str, other: &str) -> Option<String> {
+    let place = |name: &str| ORDER.iter().position(|module| *module == name);
+    match (module, other) {
         ("engine", _) => None,
-        (_, "engine") => Some(format!("{room} may not import engine, which joins all rooms")),
+        (_, "engine") => Some(format!("{module} may not import engine, which joins all modules")),
         ("config", "registry") => None,
         ("config", _) => Some(format!("config only builds a registry and may not import {other}")),
-        (_, "config") => Some(format!("{room} may not import config: rooms know the registry, not files")),
-        ("registry", _) => Some(format!("registry imports no room, but it imports {other}")),
-        _ if place(other) > place(room) => {
-            Some(format!("{room} may not import {other}, which is a later room ({})", ORDER.join(", ")))
+        (_, "config") => {
+            Some(format!("{module} may not import config: modules know the registry, not files"))
+        }
+        ("registry", _) => Some(format!("registry imports no module, but it imports {other}")),
+        _ if place(other) > place(module) => {
+            Some(format!("{module} may not import {other}, which is a later module ({})", ORDER.join(", ")))
         }
         _ => None,
     }
@@ -173,7 +177,7 @@ fn check_name(path: &str, broken: &mut Vec<String>) {
 
 /// Whether a file under `tests` is part of the one integration binary.
 fn check_declared(path: &str, tree: &Tree, broken: &mut Vec<String>) {
-    // Measurements are no part of the published crates and may need processes of their own.
+    // Measurements are not part of the published crates and may need processes of their own.
     let Some((krate, file)) = path.split_once("/tests/").filter(|_| path.starts_with("crates/")) else {
         return;
     };
@@ -432,7 +436,7 @@ fn the_checker_finds_each_broken_rule() {
     let many = "fn f() {}\n".repeat(MAX_LINES + 1);
     let nested = "use crate::{registry::Hook, run::{Ran, process::Start}};";
     for (path, text, part) in [
-        ("crates/engine/src/registry/hook.rs", "use crate::plan::Plan;", "registry imports no room"),
+        ("crates/engine/src/registry/hook.rs", "use crate::plan::Plan;", "registry imports no module"),
         (
             "crates/engine/src/plan/mod.rs",
             "use crate::run::Ran;",
@@ -443,19 +447,23 @@ fn the_checker_finds_each_broken_rule() {
         ("crates/engine/src/run/mod.rs", "use crate::{\n    gate::Gate,\n};", "run may not import gate"),
         ("crates/engine/src/run/mod.rs", "use crate::engine::Engine;", "run may not import engine"),
         ("crates/engine/src/run/mod.rs", "use crate::config::Config;", "run may not import config"),
-        ("crates/engine/src/run/mod.rs", "use crate::Engine;", "`crate::Engine` hides the room"),
+        ("crates/engine/src/run/mod.rs", "use crate::Engine;", "`crate::Engine` hides the module"),
         ("crates/engine/src/config/mod.rs", "use crate::run::Ran;", "config only builds a registry"),
-        ("crates/engine/src/plan/mod.rs", "use super::run::Ran;", "`super` climbs out of its room"),
-        ("crates/engine/src/plan/select.rs", "use super::super::run::Ran;", "`super` climbs out of its room"),
+        ("crates/engine/src/plan/mod.rs", "use super::run::Ran;", "`super` climbs out of its module"),
+        (
+            "crates/engine/src/plan/select.rs",
+            "use super::super::run::Ran;",
+            "`super` climbs out of its module",
+        ),
         (
             "crates/engine/src/run/a/b.rs",
             "use super::super::super::fold::X;",
-            "`super` climbs out of its room",
+            "`super` climbs out of its module",
         ),
         (
             "crates/engine/src/gate/mod.rs",
             "use crate::registry::A; use crate::plan::B; use crate::fold::C;",
-            "only engine/ sees more than two rooms, but this one sees fold, plan, registry",
+            "only engine/ sees more than two modules, but this one sees fold, plan, registry",
         ),
         ("crates/engine/src/plan/mod.rs", "use tokio::time::sleep;", "plan is pure and may not name tokio"),
         ("crates/engine/src/fold/mod.rs", "use std::{fmt, thread};", "may not name std::thread"),
@@ -464,7 +472,7 @@ fn the_checker_finds_each_broken_rule() {
             "fn f() { std::process::abort() }",
             "may not name std::process::abort",
         ),
-        ("crates/engine/src/cellar/mod.rs", "", "`cellar` is no room"),
+        ("crates/engine/src/cellar/mod.rs", "", "`cellar` is not a module"),
         ("crates/protocol/Cargo.toml", "[dependencies]\nserde = \"1\"\ntokio = \"1\"", "not on tokio"),
         (
             "crates/protocol/Cargo.toml",

@@ -32,7 +32,7 @@ fn every_agent_is_installed_found_again_and_uninstalled_without_a_trace() {
         assert!(!plan.is_empty(), "{}", row.agent);
         let after = lab.tree();
         assert!(
-            row.install(&lab.request()).unwrap().is_empty(),
+            row.install_plan(&lab.request()).unwrap().is_empty(),
             "{}: the second time nothing changes",
             row.agent
         );
@@ -141,7 +141,7 @@ fn codex_is_told_only_on_request_that_its_lines_are_trusted() {
     lab.install_as("codex", &request).unwrap();
     let found = crosier_install::installed::find_installed(row("codex"), &lab.request()).unwrap();
     assert_eq!(found[0].obstacles, Vec::<String>::new());
-    assert!(row("codex").install(&request).unwrap().is_empty());
+    assert!(row("codex").install_plan(&request).unwrap().is_empty());
     // Codex writes its own settings meanwhile: they stay.
     let more = lab.read(".codex/config.toml") + "\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n";
     lab.write(".codex/config.toml", &more);

@@ -110,8 +110,8 @@ fn a_file_that_is_read_only_is_refused_and_not_remembered() {
     lab.install("claude").unwrap();
     let with = lab.read(".claude/settings.json");
     set(0o444);
-    let plan = lab.store.uninstall(row("claude"), &lab.places).unwrap();
-    assert!(lab.store.uninstalled("claude", &plan).unwrap_err().to_string().contains("read-only"));
+    let plan = lab.store.uninstall_plan(row("claude"), &lab.places).unwrap();
+    assert!(lab.store.uninstall("claude", &plan).unwrap_err().to_string().contains("read-only"));
     assert!(lab.read(".claude/settings.json") == with && lab.store.has_record_of("claude"));
     set(0o644);
     lab.uninstall("claude");
@@ -168,7 +168,7 @@ fn a_hook_of_the_persons_own_is_not_replaced() {
 fn a_file_that_changed_between_plan_and_deed_is_not_overwritten() {
     let lab = Lab::new();
     lab.write(".claude/settings.json", "{}");
-    let plan = row("claude").install(&lab.request()).unwrap();
+    let plan = row("claude").install_plan(&lab.request()).unwrap();
     lab.write(".claude/settings.json", "{\"new\": 1}");
     assert!(lab.store.install("claude", &plan).is_err());
     assert_eq!(lab.read(".claude/settings.json"), "{\"new\": 1}");

@@ -51,14 +51,14 @@ impl Lab {
     }
 
     pub(crate) fn install_as(&self, agent: &str, request: &Request<'_>) -> Result<Plan, Refused> {
-        let plan = row(agent).install(request)?;
+        let plan = row(agent).install_plan(request)?;
         self.store.install(agent, &plan)?;
         Ok(plan)
     }
 
     pub(crate) fn uninstall(&self, agent: &str) -> Plan {
-        let plan = self.store.uninstall(row(agent), &self.places).unwrap();
-        self.store.uninstalled(agent, &plan).unwrap();
+        let plan = self.store.uninstall_plan(row(agent), &self.places).unwrap();
+        self.store.uninstall(agent, &plan).unwrap();
         plan
     }
 
@@ -90,8 +90,8 @@ pub(crate) fn row(agent: &str) -> &'static Row {
 impl Lab {
     /// Uninstalls unless the agent's file cannot be read.
     pub(crate) fn uninstall_if_there(&self, agent: &str) {
-        if let Ok(plan) = self.store.uninstall(row(agent), &self.places) {
-            self.store.uninstalled(agent, &plan).unwrap();
+        if let Ok(plan) = self.store.uninstall_plan(row(agent), &self.places) {
+            self.store.uninstall(agent, &plan).unwrap();
         }
     }
 }

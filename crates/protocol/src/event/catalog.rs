@@ -24,8 +24,8 @@ pub struct ResolvedName<'a> {
 }
 
 impl Catalog {
-    /// The built-in table and these rows, which are not checked: for a table that tests have passed to
-    /// [`add`](Self::add) row by row.
+    /// The built-in table and these rows, which must be valid: they are not checked here. A test should pass each of them
+    /// to [`add`](Self::add).
     #[must_use]
     pub fn with_checked_rows(rows: &[EventRow]) -> Self {
         let placed = |(at, row): (usize, &EventRow)| Arc::new(EventRow { index: TABLE.len() + at, ..*row });

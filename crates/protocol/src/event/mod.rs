@@ -12,4 +12,4 @@ pub use catalog::{Catalog, ResolvedName};
 pub use intern::{intern, intern_fields};
 pub use row::{Capabilities, Capability, EventKind, EventRow, Example, Field, FieldKind, Phase};
 pub use table::TABLE;
-pub(crate) use table::core_row;
+pub(crate) use table::built_in_row;

@@ -210,7 +210,7 @@ pub struct EventRow {
     pub(crate) index: usize,
     /// The name in JSON and in configuration.
     pub name: &'static str,
-    /// A second name, such as `pre:tool` (a "point alias").
+    /// A second name, such as `pre:tool`: a "point alias". A point is an event.
     pub alias: Option<&'static str>,
     /// When it fires, in one line.
     pub about: &'static str,

@@ -35,7 +35,7 @@ static NUMBERED: [EventRow; ROWS.len()] = {
 
 /// The row of a typed payload, by name. Only called in constants, so an unknown name is a compile error.
 #[expect(clippy::panic, reason = "called in constants only, where it is a compile error")]
-pub(crate) const fn core_row(name: &str) -> &'static EventRow {
+pub(crate) const fn built_in_row(name: &str) -> &'static EventRow {
     let mut at = 0;
     while at < NUMBERED.len() {
         if is_same(NUMBERED[at].name.as_bytes(), name.as_bytes()) {

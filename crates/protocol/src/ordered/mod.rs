@@ -145,7 +145,7 @@ impl IndexMut<&str> for Value {
     }
 }
 
-/// The element at this place; `null` when there is none.
+/// The element at this index; `null` when there is none.
 impl Index<usize> for Value {
     type Output = Self;
     fn index(&self, place: usize) -> &Self {

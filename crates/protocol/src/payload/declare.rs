@@ -17,7 +17,7 @@ macro_rules! payloads {
             impl super::Payload for $name {
                 #[inline]
                 fn row() -> &'static crate::event::EventRow {
-                    const { crate::event::core_row(stringify!($name)) }
+                    const { crate::event::built_in_row(stringify!($name)) }
                 }
                 fn base(&self) -> &Base { &self.base }
                 fn base_mut(&mut self) -> &mut Base { &mut self.base }

@@ -11,10 +11,10 @@ mod declare;
 
 mod agent;
 mod fields;
+mod file_and_view;
 mod message;
 mod session;
 mod tool;
-mod work;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -26,10 +26,10 @@ use serde::de::DeserializeOwned;
 
 pub use agent::*;
 pub(crate) use fields::{FieldList, FieldSink};
+pub use file_and_view::*;
 pub use message::*;
 pub use session::*;
 pub use tool::*;
-pub use work::*;
 
 use crate::event::{EventKind, EventRow};
 

@@ -60,7 +60,7 @@ fn each(visitor: &mut impl EachPayload) {
     message::each(visitor);
     session::each(visitor);
     tool::each(visitor);
-    work::each(visitor);
+    file_and_view::each(visitor);
 }
 
 #[test]
@@ -125,7 +125,7 @@ check_each! {
 
 check_each! {
     #[test]
-    fn a_full_struct_writes_exactly_the_fields_of_its_row_behind_the_base<P>() {
+    fn a_full_struct_writes_exactly_the_fields_of_its_row_after_the_base<P>() {
         let (kind, wire) = wire_of(full::<P>().typed::<P>().unwrap().clone());
         let entries = Json::parse(&wire).unwrap().entries().unwrap();
         let names: Vec<&str> = entries.iter().skip(9).map(|(name, _)| name.as_str()).collect();

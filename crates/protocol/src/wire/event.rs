@@ -289,14 +289,14 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the host's own payload cannot be written as JSON.
     pub fn wire(&self) -> Result<&str, &Failure> {
-        self.made_wire().map(|wire| wire.text.as_str())
+        self.encoded().map(|wire| wire.text.as_str())
     }
 
     /// Where in [`wire`](Self::wire) the values of large fields are (64 KiB and more), in order. Empty when there is no
     /// such field.
     #[must_use]
     pub fn large_values(&self) -> &[Range<usize>] {
-        self.made_wire().map_or(&[], |wire| &wire.large)
+        self.encoded().map_or(&[], |wire| &wire.large)
     }
 
     /// Like [`large_values`](Self::large_values), for an event of which only the JSON is known. Empty when it is no
@@ -306,7 +306,7 @@ impl Event {
         encode::large_values(wire)
     }
 
-    fn made_wire(&self) -> Result<&encode::Wire, &Failure> {
+    fn encoded(&self) -> Result<&encode::Wire, &Failure> {
         let made = self.0.wire.get_or_init(|| {
             encode::event(self).map_err(|error| {
                 Failure::new(FailureKind::Delivery, format!("the event cannot be written as JSON: {error}"))

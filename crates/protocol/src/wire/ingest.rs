@@ -60,9 +60,9 @@ pub enum EventError {
     OtherEvent {
         /// The event that is fired.
         event: String,
-        /// The field that says otherwise.
+        /// The field that names another event.
         field: &'static str,
-        /// What it says.
+        /// The event that it names.
         found: String,
     },
 }

@@ -270,7 +270,7 @@ impl<'a> Reader<'a, '_> {
         let operands = std::mem::take(&mut self.operands);
         let count = operands.len();
         let mut place = 0;
-        for (number, (word, behind_dashes)) in operands.into_iter().enumerate() {
+        for (number, (word, after_dashes)) in operands.into_iter().enumerate() {
             if let Some((name, role)) =
                 self.row.prefixes.iter().find(|(name, _)| word.head().starts_with(name))
             {
@@ -289,7 +289,7 @@ impl<'a> Reader<'a, '_> {
                 role = own(place);
             }
             place += 1;
-            if role == Some(Role::Checkout) && !behind_dashes {
+            if role == Some(Role::Checkout) && !after_dashes {
                 // It is a branch or a path.
                 role = word.head().contains(['/', '.']).then_some(Role::Checkout);
             }

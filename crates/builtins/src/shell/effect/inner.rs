@@ -18,10 +18,10 @@ pub(super) fn file_of_address(word: &Word) -> Option<Word> {
     // curl has braces and ranges of its own, in which anything can stand.
     let mut plain = String::with_capacity(text.len());
     let mut rest = unescaped(text);
-    while let Some((front, behind)) = rest.split_once(['{', '[']) {
+    while let Some((front, after)) = rest.split_once(['{', '[']) {
         plain.push_str(front);
         plain.push('*');
-        rest = behind.split_once(['}', ']']).map_or("", |(_, rest)| rest).to_owned();
+        rest = after.split_once(['}', ']']).map_or("", |(_, rest)| rest).to_owned();
     }
     plain.push_str(&rest);
     let mut pieces = Vec::new();
@@ -36,12 +36,12 @@ pub(super) fn file_of_address(word: &Word) -> Option<Word> {
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = behind.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
         let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
         let is_code = *first == b'%' && code.is_some();
         bytes.push(if is_code { code.unwrap_or(*first) } else { *first });
-        rest = if is_code { &behind[2..] } else { behind };
+        rest = if is_code { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -52,8 +52,8 @@ pub(super) fn sed_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
         let is_address = |c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | ' ' | '~');
         let mut command = part.trim_start_matches(is_address);
         // `/pattern/r file`
-        while let Some((_, behind)) = command.strip_prefix('/').and_then(|rest| rest.split_once('/')) {
-            command = behind.trim_start_matches(is_address);
+        while let Some((_, after)) = command.strip_prefix('/').and_then(|rest| rest.split_once('/')) {
+            command = after.trim_start_matches(is_address);
         }
         let own = command.strip_prefix(['r', 'R', 'w', 'W']).filter(|rest| rest.starts_with([' ', '/', '~']));
         let of_flag = || command.strip_prefix('s').and_then(|rest| Some(rest.rsplit_once("/w ")?.1));

@@ -21,7 +21,7 @@ pub(super) enum Role {
     /// A path unless it is `host:path`.
     LocalRead,
     LocalWrite,
-    /// An address; `file://` is a file that is read.
+    /// A URL; `file://` is a file that is read.
     Address,
     /// A pattern or program text, unless an option provides that.
     Code,

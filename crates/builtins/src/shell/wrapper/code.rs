@@ -127,20 +127,20 @@ impl Parser {
     /// `env -S 'rm -r' a`: a text that is split into words, followed by the remaining words.
     pub(super) fn split_code(&mut self, at: usize, code: &Word, words: &[Word]) {
         let place = words.iter().position(|word| word == code || word.head().ends_with(code.head()));
-        let behind = place.and_then(|place| words.get(place + 1..)).unwrap_or_default();
+        let after = place.and_then(|place| words.get(place + 1..)).unwrap_or_default();
         let is_plain =
             |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~=".contains(&byte));
         let quoted = |word: &Word| match word.known() {
             Some(text) if !is_plain(text) => Word::literal(format!("'{}'", text.replace('\'', "'\\''"))),
             _ => word.clone(),
         };
-        let all: Vec<Word> = std::iter::once(code.clone()).chain(behind.iter().map(quoted)).collect();
+        let all: Vec<Word> = std::iter::once(code.clone()).chain(after.iter().map(quoted)).collect();
         self.code(at, &all);
     }
 
     /// `bash -lc CODE`, `bash FILE`, `bash` with code on its standard input.
     pub(super) fn shell(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
-        let from = behind_options(words, row);
+        let from = after_options(words, row);
         let options = &words[..from];
         if only_checks(options) {
             return;
@@ -268,7 +268,7 @@ impl Parser {
     }
 }
 
-/// Whether a shell reads code without running it: `bash -n`. One that is interactive runs it all the same.
+/// Whether a shell reads code without running it: `bash -n`. An interactive shell ignores this option and runs the code.
 pub(crate) fn only_checks(words: &[Word]) -> bool {
     let options = words.iter().map(Word::head).take_while(|head| head.len() > 1 && head.starts_with('-'));
     let letters: Vec<&str> = options.filter(|head| !head.starts_with("--")).collect();
@@ -277,7 +277,7 @@ pub(crate) fn only_checks(words: &[Word]) -> bool {
 }
 
 /// The index of the first word after the options of a shell, which begin with `-` or `+`.
-fn behind_options(words: &[Word], row: &Wrapper) -> usize {
+fn after_options(words: &[Word], row: &Wrapper) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let head = word.head();

@@ -183,12 +183,12 @@ fn is_code_option(word: &str) -> bool {
 
 /// `Python3.12`
 fn is_other_spelling(name: &str) -> bool {
-    let small = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+    let lower = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(name.to_ascii_lowercase()),
         false => Cow::Borrowed(name),
     };
-    let bare = small.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    (*small != *name && traits(&small).interprets) || (*bare != *small && traits(bare).interprets)
+    let bare = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    (*lower != *name && traits(&lower).interprets) || (*bare != *lower && traits(bare).interprets)
 }
 
 impl Parser {

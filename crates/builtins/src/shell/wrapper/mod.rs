@@ -4,6 +4,7 @@
 //! what such a command would run (a variable as a program, code from a pipe), that is a doubt.
 
 mod code;
+mod equivalent;
 mod file;
 mod found;
 mod git;
@@ -13,7 +14,6 @@ mod list;
 mod option;
 mod rename;
 mod runner;
-mod second;
 mod table;
 mod variable;
 
@@ -94,7 +94,7 @@ impl Parser {
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
-        self.in_other_words(at);
+        self.add_equivalents(at);
         self.languages(at);
         self.installs_written(at);
         self.runs_project(at);
@@ -234,7 +234,7 @@ impl Parser {
                 self.option_values(at, row, words);
                 let from = first_operand(words, row.short, row.long);
                 let level = self.script.commands[at].level + 1;
-                let words = second::unversioned(words.get(from..).unwrap_or_default());
+                let words = equivalent::unversioned(words.get(from..).unwrap_or_default());
                 if !words.is_empty() {
                     self.script.commands.push(Command {
                         words,
@@ -264,7 +264,7 @@ impl Parser {
                 // `--exec /bin/rm -- -rf /`: the `--` belongs to the wrapper.
                 let is_own = |word: &&Word| word.known() != Some("--");
                 let words: Vec<Word> = words[from..].iter().filter(is_own).cloned().collect();
-                let words = second::unversioned(&words);
+                let words = equivalent::unversioned(&words);
                 self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
             }
         }

@@ -46,8 +46,8 @@ pub(super) fn values(words: &[Word], options: &[&str], short: &str) -> Vec<Word>
                 if name.len() > 3 && head.contains('=') && option.starts_with(name) {
                     found.push(word.after(name.len() + 1));
                 }
-            } else if let Some(behind) = in_cluster(head, option, short) {
-                let value = word.after(behind);
+            } else if let Some(value_start) = in_cluster(head, option, short) {
+                let value = word.after(value_start);
                 let next = if value.pieces().is_empty() { words.get(at + 1).cloned() } else { Some(value) };
                 found.extend(next);
             }

@@ -307,10 +307,10 @@ fn reads_input(words: &[Word]) -> bool {
 }
 
 fn is_one_of(file: &str, names: &[&str]) -> bool {
-    let small = file.to_ascii_lowercase();
+    let lower = file.to_ascii_lowercase();
     names.iter().any(|name| match name.strip_prefix('*') {
-        Some(ending) => small.ends_with(ending),
-        None => small == *name,
+        Some(ending) => lower.ends_with(ending),
+        None => lower == *name,
     })
 }
 

@@ -70,11 +70,11 @@ fn everything_has_its_place() {
 #[test]
 fn a_hook_is_shown_while_it_runs_and_how_it_ended() {
     let mut state = State::default();
-    state.hear(&message("1", "slow", MessageKind::Started));
-    state.hear(&message("2", "quick", MessageKind::Started));
+    state.take_message(&message("1", "slow", MessageKind::Started));
+    state.take_message(&message("2", "quick", MessageKind::Started));
     let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("▶ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
-    state.hear(&message("1", "slow", over(HookEnd::Cancelled)));
+    state.take_message(&message("1", "slow", over(HookEnd::Cancelled)));
     let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("✗ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
 }

@@ -49,7 +49,7 @@ impl Screen {
                 let Some(heard) = listener.next_within(FRAME) else { continue };
                 let Some(state) = state.upgrade() else { break };
                 match heard {
-                    Received::Message(message) => lock(&state).hear(&message),
+                    Received::Message(message) => lock(&state).take_message(&message),
                     // After missed messages it is unknown which hooks still run.
                     Received::Missed(_) => lock(&state).forget(),
                 }

@@ -71,7 +71,7 @@ impl Running {
 
 impl State {
     /// Handles a message: a hook has started or ended.
-    pub(super) fn hear(&mut self, message: &Message) {
+    pub(super) fn take_message(&mut self, message: &Message) {
         match &message.kind {
             MessageKind::Started => self.running.push(Running {
                 id: Arc::clone(&message.hook_id),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Choice, USUAL_PACK};
 use crate::exit::{Exit, Failed};
-use crate::install_context::{InstallContext, undisturbed};
+use crate::install_context::{InstallContext, hold_signals};
 use crate::setup::{self, DEFAULT_CONFIG};
 
 /// Refuses an unknown pack.
@@ -50,7 +50,7 @@ fn create(file: &Path, text: &str) -> std::io::Result<bool> {
     }
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let _undisturbed = undisturbed();
+    let _hold = hold_signals();
     let beside = folder.join(format!(".{DEFAULT_CONFIG}.{}", std::process::id()));
     let mut new = OpenOptions::new().create(true).truncate(true).write(true).mode(0o644).open(&beside)?;
     let written = new.write_all(text.as_bytes()).and_then(|()| new.sync_all());
@@ -110,7 +110,7 @@ pub(crate) fn set_mode(install_context: &InstallContext, mode: Mode) -> Result<(
     let edited =
         setup::loader().text(&file.display().to_string(), &new, &install_context.program.config_home).load();
     edited.map_err(|problems| setup::bad("configuration", &problems))?;
-    let _undisturbed = undisturbed();
+    let _hold = hold_signals();
     let beside = file.with_extension(format!("yaml.{}", std::process::id()));
     let written = fs::write(&beside, &new)
         .and_then(|()| fs::set_permissions(&beside, fs::metadata(&file)?.permissions()))

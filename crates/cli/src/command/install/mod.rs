@@ -111,9 +111,9 @@ pub(crate) fn install(
     (trust, dry_run): (bool, bool),
 ) -> Done {
     let written = locked(install_context, dry_run).and_then(|_lock| {
-        let plan = row.install(&install_context.request(scope, trust))?;
+        let plan = row.install_plan(&install_context.request(scope, trust))?;
         if !dry_run && !plan.is_empty() {
-            let _undisturbed = install_context::undisturbed();
+            let _hold = install_context::hold_signals();
             install_context.store.install(row.agent, &plan)?;
             install_context.did("install", &did(row, &plan));
         }
@@ -202,10 +202,10 @@ impl Run for UninstallArgs {
 fn uninstall(row: &'static Row, install_context: &InstallContext, dry_run: bool) -> Done {
     let known = install_context.store.has_record_of(row.agent);
     let written = locked(install_context, dry_run).and_then(|_lock| {
-        let plan: Plan = install_context.store.uninstall(row, &install_context.places)?;
+        let plan: Plan = install_context.store.uninstall_plan(row, &install_context.places)?;
         if !dry_run && (known || !plan.is_empty()) {
-            let _undisturbed = install_context::undisturbed();
-            install_context.store.uninstalled(row.agent, &plan)?;
+            let _hold = install_context::hold_signals();
+            install_context.store.uninstall(row.agent, &plan)?;
             install_context.did("uninstall", &did(row, &plan));
         }
         Ok(plan)

@@ -45,24 +45,24 @@ pub(super) struct LoggedRequest<'a> {
     pub(super) config: &'a [PathBuf],
 }
 
-pub(super) fn run(wish: &LoggedRequest<'_>) -> Result {
+pub(super) fn run(request: &LoggedRequest<'_>) -> Result {
     let homes = homes::of_environment();
     let state = homes.state.clone();
     let state = state.ok_or_else(|| failed("there is no state folder, so nothing was logged".to_owned()))?;
     let log = Log::in_folder(&state);
-    let stored = find(&log, wish.what)?;
-    let files = files(wish, &stored, homes)?;
+    let stored = find(&log, request.what)?;
+    let files = files(request, &stored, homes)?;
     let input = case_input(&stored);
-    let file = wish.file.unwrap_or(Path::new(FILE));
+    let file = request.file.unwrap_or(Path::new(FILE));
     let agent = stored.input.get("agent_id").and_then(|agent| agent.as_str().map(|agent| agent.into_owned()));
-    let order = RecordRequest {
+    let record_request = RecordRequest {
         file,
         event: &stored.event,
         agent: agent.as_deref(),
-        name: wish.name,
+        name: request.name,
         config: &files,
     };
-    let outcome = record::record(&order, &files, input.as_bytes())?;
+    let outcome = record::record(&record_request, &files, input.as_bytes())?;
     let today = outcome.decision.map_or("no opinion", crosier::Decision::word);
     let then = decision_then(&log, &stored);
     if let Some(then) = then.filter(|then| then != today) {
@@ -112,18 +112,18 @@ fn find(log: &Log, what: &str) -> std::result::Result<StoredEvent, Failed> {
 
 /// The files that judge the case: those that were named, or else those in force in the event's project.
 fn files(
-    wish: &LoggedRequest<'_>,
+    request: &LoggedRequest<'_>,
     stored: &StoredEvent,
     homes: Homes,
 ) -> std::result::Result<Vec<PathBuf>, Failed> {
-    if !wish.config.is_empty() {
-        return Ok(wish.config.to_vec());
+    if !request.config.is_empty() {
+        return Ok(request.config.to_vec());
     }
-    let mut request = setup::request(&[], homes);
+    let mut policy_request = setup::request(&[], homes);
     if let Some(project) = &stored.project {
-        request.project = PathBuf::from(project);
+        policy_request.project = PathBuf::from(project);
     }
-    setup::loaded(&request).map(|loaded| loaded.files.clone()).map_err(|error| {
+    setup::loaded(&policy_request).map(|loaded| loaded.files.clone()).map_err(|error| {
         let named: Vec<String> =
             stored.files.iter().map(|file| format!(" -c {}", print::one_line(file))).collect();
         let hint = if named.is_empty() {

@@ -34,27 +34,27 @@ pub(super) struct RecordRequest<'a> {
 }
 
 /// Records the event on stdin.
-pub(super) fn run(order: &RecordRequest<'_>) -> Result {
-    let files = match order.config {
+pub(super) fn run(request: &RecordRequest<'_>) -> Result {
+    let files = match request.config {
         [] => setup::trusted_file()?,
         named => named.to_vec(),
     };
     let input = fire::read_all().map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
-    record(order, &files, &input)?;
+    record(request, &files, &input)?;
     Ok(Exit::Done)
 }
 
 /// Records an event judged by these files; returns its current outcome.
 pub(super) fn record(
-    order: &RecordRequest<'_>,
+    request: &RecordRequest<'_>,
     files: &[PathBuf],
     input: &[u8],
 ) -> std::result::Result<Outcome, Failed> {
-    let kind = fire::find(order.event)?;
+    let kind = fire::find(request.event)?;
     let engine = setup::build(setup::builder(setup::load(files)?))?;
     let event =
         Event::from_json(kind, input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
-    let event = match order.agent {
+    let event = match request.agent {
         Some(agent) => event.in_agent(agent),
         None => event,
     };
@@ -62,12 +62,12 @@ pub(super) fn record(
     signals.kill(&engine);
     let outcome =
         signals.during("running hooks were killed; nothing was recorded", || engine.fire_blocking(&event))?;
-    let name = order.name.map_or_else(|| default_name(&event, &outcome), str::to_owned);
+    let name = request.name.map_or_else(|| default_name(&event, &outcome), str::to_owned);
     let input = String::from_utf8_lossy(input).into_owned();
-    let case = written(order, files, &name, &input, &outcome)?;
-    append(order.file, &case, &outcome)?;
+    let case = written(request, files, &name, &input, &outcome)?;
+    append(request.file, &case, &outcome)?;
     let decision = outcome.decision.map_or("no opinion", crosier::Decision::word);
-    print::data(&format!("recorded in {}: {name} ({decision})", order.file.display()))?;
+    print::data(&format!("recorded in {}: {name} ({decision})", request.file.display()))?;
     Ok(outcome)
 }
 
@@ -80,20 +80,20 @@ fn default_name(event: &Event, outcome: &Outcome) -> String {
 
 /// The case as YAML.
 fn written(
-    order: &RecordRequest<'_>,
+    request: &RecordRequest<'_>,
     files: &[PathBuf],
     name: &str,
     input: &str,
     outcome: &Outcome,
 ) -> std::result::Result<String, Failed> {
     let mut lines = vec![format!("- name: {}", yaml::text(name))];
-    let from = folder_of(order.file);
+    let from = folder_of(request.file);
     let paths: Vec<String> = files.iter().map(|file| yaml::text(&relative(&from, file))).collect();
     lines.push(match &paths[..] {
         [path] => format!("  config: {path}"),
         paths => format!("  config: [{}]", paths.join(", ")),
     });
-    lines.extend(order.agent.map(|agent| format!("  agent: {}", yaml::text(agent))));
+    lines.extend(request.agent.map(|agent| format!("  agent: {}", yaml::text(agent))));
     lines.push(format!("  event: {}", yaml::text(outcome.event.name)));
     if !input.trim_ascii().is_empty() {
         lines.push(format!("  input: {}", yaml::json(input.trim_ascii())));

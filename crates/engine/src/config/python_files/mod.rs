@@ -60,7 +60,7 @@ struct Search<'a> {
     packages: BTreeSet<PathBuf>,
 }
 
-/// Whether there is a python source right in a folder.
+/// Whether there is a python source directly in a folder, not below it.
 fn has_source(folder: &Path) -> bool {
     let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.any(|entry| entry.path().extension().is_some_and(|ending| ending == "py"))

@@ -163,7 +163,7 @@ fn spans_are_right_when_characters_are_wide_and_lines_end_in_crlf() {
 }
 
 #[test]
-fn spans_are_right_behind_a_surrogate_pair() {
+fn spans_are_right_after_a_surrogate_pair() {
     let text = r#"["\ud83d\ude00é", é, "\ud83d\ude00", x, [y]]"#;
     let expected = [text, r#""\ud83d\ude00é""#, "é", r#""\ud83d\ude00""#, "x", "[y]", "y"];
     assert_eq!(covered(text), expected);
@@ -187,7 +187,7 @@ fn span_of_block_text_covers_its_lines() {
 }
 
 #[test]
-fn span_of_nothing_is_empty_and_behind_the_colon() {
+fn span_of_nothing_is_empty_and_after_the_colon() {
     let at = |text: &str, key: &str| read(text).get(key).unwrap().span;
     assert_eq!(at("a:\nb: 1\n", "a"), Span::at(2));
     assert_eq!(at("b: 1\na:", "a"), Span::at(7));

@@ -173,13 +173,13 @@ impl<'a> QuickReader<'a> {
 
     /// Reads the value after a colon: on the same line, on the next lines, or missing.
     fn value(&mut self, column: usize, colon: usize) -> Option<Node> {
-        let behind = self.at;
+        let after_colon = self.at;
         self.skip_spaces();
-        let comment = self.peek() == b'#' && self.at > behind;
+        let comment = self.peek() == b'#' && self.at > after_colon;
         if !comment && !matches!(self.peek(), b'\n' | 0) {
             return self.inline();
         }
-        self.at = behind;
+        self.at = after_colon;
         self.end_line()?;
         let is_list = self.column == column && self.is_item();
         if self.at < self.text.len() && (self.column > column || is_list) {

@@ -1,8 +1,9 @@
-//! The files behind the managed and the user's layer: whoever can write what they read or run is as strong as they are.
+//! The files that the managed and the user's layer refer to: packs, scripts, rules, and the code of their hooks.
 //!
-//! They must belong to the same owners as the files of the layer, and nobody else may be able to write to them or to
-//! replace them. What other programs install is judged where it is part of the layer: below its folder, and for code also
-//! below the person's home; the managed layer answers for all code that it names by its path.
+//! Whoever can write such a file has the power of the layer. So it must belong to the same owners as the files of the
+//! layer, and nobody else may be able to write to it or to replace it. Not every file that a hook names is checked: only
+//! files below the layer's folder, and code below the person's home folder. For the managed layer, all code that a hook
+//! names by its path is checked.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +18,7 @@ use crate::owner::{self, Person, Writers};
 /// The endings of files that interpreters run.
 const CODE: [&str; 11] = ["arma", "bash", "cjs", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh"];
 
-/// The first file behind a layer that others can change, and why it is refused.
+/// The first file that a layer refers to and that others can change, and why it is refused.
 pub(crate) fn refused(
     layer: Layer,
     config: &Config,
@@ -29,13 +30,13 @@ pub(crate) fn refused(
         Layer::User => Writers::Person(person),
         _ => return None,
     };
-    let mut behind = Behind { writers, home, checked: HashSet::new(), listed: HashSet::new() };
-    let files = config.files.iter().find_map(|file| behind.check(file));
+    let mut checker = Checker { writers, home, checked: HashSet::new(), listed: HashSet::new() };
+    let files = config.files.iter().find_map(|file| checker.check(file));
     let hooks = || config.hooks.iter().chain(config.agents.iter().flat_map(|agent| &agent.hooks));
-    files.or_else(|| hooks().find_map(|hook| behind.hook(hook)))
+    files.or_else(|| hooks().find_map(|hook| checker.hook(hook)))
 }
 
-struct Behind<'a> {
+struct Checker<'a> {
     writers: Writers,
     home: Option<&'a Path>,
     /// The folders above files that were checked.
@@ -46,7 +47,7 @@ struct Behind<'a> {
 
 type Refused = Option<(PathBuf, String)>;
 
-impl Behind<'_> {
+impl Checker<'_> {
     fn hook(&mut self, hook: &Hook) -> Refused {
         match hook.handler() {
             Handler::Command(spec) => self.command(spec),
@@ -62,7 +63,7 @@ impl Behind<'_> {
         };
         match &spec.program {
             Program::Argv(words) => words.iter().find_map(|word| self.word(word, base, &spec.project_dir)),
-            // A word that only looks like a file costs a look at the disk, and nothing else.
+            // A word that only looks like a file does no harm: it costs one look at the disk.
             Program::Shell(line) => {
                 let is_between = |c: char| c.is_whitespace() || ";&|<>()'\"`".contains(c);
                 let mut words = line.split(is_between).filter(|word| !word.is_empty());
@@ -86,11 +87,11 @@ impl Behind<'_> {
             base.join(word)
         };
         let is_below = path.starts_with(folder) || path.starts_with(base);
-        (is_below || self.is_answered_for(&path)).then(|| self.check(&path)).flatten()
+        (is_below || self.is_code_to_check(&path)).then(|| self.check(&path)).flatten()
     }
 
-    /// Whether a file outside the folder of the layer is code that the layer answers for.
-    fn is_answered_for(&self, path: &Path) -> bool {
+    /// Whether a file outside the folder of the layer is code that must be checked.
+    fn is_code_to_check(&self, path: &Path) -> bool {
         let is_near = match self.writers {
             Writers::Root => true,
             _ => self.home.is_some_and(|home| path.starts_with(home)),
@@ -136,7 +137,7 @@ impl Behind<'_> {
         modules.find_map(|path| self.check(&path))
     }
 
-    /// Why a file is refused; nothing if it is fine, or no file.
+    /// Why a file is refused; `None` if it is safe, or is not a file.
     fn check(&mut self, path: &Path) -> Refused {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let refused = |why: String| Some((path.to_owned(), why));

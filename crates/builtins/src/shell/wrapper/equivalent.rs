@@ -1,7 +1,7 @@
-//! Programs that are other programs under another command line: `python -m pip` is `pip`, `cmake -E rm` is `rm`,
-//! `npx shx rm` too, and the lines of `curl --config` are its options.
+//! Command lines that are equivalent to another command: `python -m pip` is `pip`, `cmake -E rm` and `npx shx rm` are
+//! `rm`, and the lines of `curl --config` are options of `curl`.
 //!
-//! What they amount to is added as a command of its own: used to forbid, never to allow.
+//! The equivalent command is added to the script: used to forbid, never to allow.
 
 use super::WORD;
 use super::option::{first_operand, values};
@@ -24,8 +24,8 @@ const MODULES: [(&str, &[&str]); 7] = [
 const LONGEST: usize = 16 << 10;
 
 impl Parser {
-    /// Adds what the command at `at` amounts to.
-    pub(super) fn in_other_words(&mut self, at: usize) {
+    /// Adds the commands that the one at `at` is equivalent to.
+    pub(super) fn add_equivalents(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let Some(name) = command.name() else { return };
         let words = command.arguments();
@@ -45,12 +45,12 @@ impl Parser {
         };
         let extra = if name == "pipx" { spec_of_pipx(words) } else { None };
         for words in found.into_iter().chain(extra) {
-            self.also(at, words);
+            self.add_equivalent(at, words);
         }
     }
 
-    /// Adds a command that is the one at `at` in other words.
-    fn also(&mut self, at: usize, words: Vec<Word>) {
+    /// Adds a command that is equivalent to the one at `at`.
+    fn add_equivalent(&mut self, at: usize, words: Vec<Word>) {
         let command = &self.script.commands[at];
         if words.is_empty() || command.level > super::MAX_LEVELS {
             return;
@@ -85,7 +85,7 @@ impl Parser {
         }
         if !options.is_empty() {
             let words = [Word::literal("curl")].into_iter().chain(options.into_iter().map(Word::literal));
-            self.also(at, words.collect());
+            self.add_equivalent(at, words.collect());
         }
     }
 
@@ -110,7 +110,7 @@ impl Parser {
         if !options.is_empty() {
             let addresses = words.iter().filter(|word| word.head().contains("://")).cloned();
             let all = [Word::literal("wget")].into_iter().chain(options).chain(addresses).collect();
-            self.also(at, all);
+            self.add_equivalent(at, all);
         }
     }
 
@@ -201,7 +201,7 @@ fn program_of(module: &str, words: &[Word]) -> Option<Vec<Word>> {
     if let Some((_, programs)) = MODULES.iter().find(|(name, _)| *name == module) {
         return Some(named(programs.first()?, words));
     }
-    // A module in a package, such as `http.server`, is no program of that name.
+    // A module in a package, such as `http.server`, is not a program of that name.
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (!module.is_empty() && module.bytes().all(is_name)).then(|| named(module, words))
 }

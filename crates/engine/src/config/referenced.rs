@@ -1,4 +1,4 @@
-//! The files that configurations read besides themselves: packs, scripts, and rules of built-in hooks.
+//! The files that a configuration refers to: packs, scripts, and rules of built-in hooks.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::tree::{Node, Value};
 /// The options of built-in hooks that name files with rules.
 const RULES: [&str; 2] = ["also", "rules"];
 
-/// These files, of documents of which the first names are those of the sources.
+/// The files that these documents refer to, without the documents that the loader was given (`sources`).
 pub(super) fn files<'a>(documents: &[Document], sources: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     let own: Vec<&str> = sources.collect();
     let mut files = Vec::new();
