@@ -5,6 +5,7 @@
 #![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod agent;
+mod allocator;
 mod args;
 mod cases;
 mod command;
@@ -33,6 +34,16 @@ mod text;
 use std::panic::catch_unwind;
 
 use exit::{Exit, Failed};
+
+#[cfg(not(test))]
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator::new();
+
+/// Prepares for a command that handles one event and ends.
+fn use_block() {
+    #[cfg(not(test))]
+    ALLOCATOR.use_block();
+}
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
 fn main() -> std::process::ExitCode {

@@ -99,8 +99,8 @@ impl Hooks {
         if let Some(runner) = &runner
             && hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
         {
-            // The daemon accepts the connection while the engine is built.
-            runner.connect_early();
+            // The daemon answers while the engine is built.
+            runner.greet();
         }
         let switched_off = std::mem::take(&mut loaded.switched_off);
         let files = std::mem::take(&mut loaded.files);

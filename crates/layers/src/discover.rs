@@ -1,6 +1,7 @@
 //! Finds the files of every layer.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crosier::Layer;
@@ -180,11 +181,15 @@ impl Layers {
     }
 
     fn add_managed(&mut self, places: &Places) {
+        // Most machines have none, and every event looks.
+        if fs::symlink_metadata(&places.managed).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return;
+        }
         self.add(Layer::Managed, places.managed.join(FILE), Writers::Root);
         let folder = places.managed.join("conf.d");
         let mut more: Vec<PathBuf> = match fs::read_dir(&folder) {
             Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             Err(error) => {
                 let why = format!("it cannot be read: {error}");
                 return self.refused.push(RefusedFile { layer: Layer::Managed, path: folder, why });

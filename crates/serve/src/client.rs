@@ -13,7 +13,7 @@ use crosier::{FailureKind, NotCompleted, PythonCall, PythonResponse, PythonResul
 use crate::conversation::{Asked, Conversation, Patience, Trouble, hello};
 use crate::key::Key;
 use crate::lent::{params_of, result_of};
-use crate::peer::{Confinement, Peer};
+use crate::peer::Peer;
 use crate::socket::{NoSocket, SocketPath};
 
 /// How long connecting and `hello` may take together.
@@ -28,12 +28,13 @@ pub struct DaemonRunner {
     start: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Connections to a daemon that has proved its identity, and that are not in use.
     free: Mutex<Vec<Conversation>>,
-    /// A connection on which nothing was sent yet.
-    connected: Mutex<Option<UnixStream>>,
+    /// A connection on which `hello` was sent and not answered yet.
+    greeted: Mutex<Option<Greeted>>,
 }
 
-/// A `hello` that was sent, and what its answer must say.
-struct Greeting {
+/// A connection on which `hello` was sent, and what its answer must say.
+struct Greeted {
+    conversation: Conversation,
     asked: Asked,
     nonce: String,
     pid: u32,
@@ -56,7 +57,7 @@ impl DaemonRunner {
             version: version.into(),
             start: Mutex::default(),
             free: Mutex::default(),
-            connected: Mutex::default(),
+            greeted: Mutex::default(),
         }
     }
 
@@ -66,75 +67,53 @@ impl DaemonRunner {
         Self { start: Mutex::new(Some(Box::new(start))), ..self }
     }
 
-    /// Connects to the daemon, if one runs, ahead of the first call: it accepts the connection, and looks at this process,
+    /// Sends `hello` to the daemon, if one runs, ahead of the first call. Does not wait for the answer: the daemon prepares it
     /// while the caller gets ready.
-    pub fn connect_early(&self) {
-        *lock(&self.connected) = self.socket.connect().ok();
+    pub fn greet(&self) {
+        *lock(&self.greeted) = self.socket.connect().ok().and_then(|stream| greet(stream).ok());
     }
 
-    /// A connection on which nothing was sent yet.
-    fn connect(&self) -> Result<UnixStream, NotCompleted> {
-        if let Some(stream) = lock(&self.connected).take() {
-            return Ok(stream);
+    /// A connection to a daemon that has proved its identity.
+    fn connect(&self) -> Result<Conversation, NotCompleted> {
+        if let Some(conversation) = lock(&self.free).pop() {
+            return Ok(conversation);
         }
-        self.socket.connect().map_err(|error| {
+        let unusable = |error: io::Error| NotCompleted::before(format!("no daemon can be used: {error}"));
+        let early = lock(&self.greeted).take();
+        if let Some(greeted) = early {
+            return self.proved(greeted).map_err(unusable);
+        }
+        let stream = self.socket.connect().map_err(|error| {
             if matches!(error, NoSocket::NotRunning)
                 && let Some(start) = lock(&self.start).take()
             {
                 start();
             }
             NotCompleted::before(error.to_string())
-        })
-    }
-
-    /// Sends `hello` and the call in one piece on a new connection, and waits until the other end has proved that it is
-    /// this person's daemon. Each answer that is awaited by itself costs another switch between the processes.
-    fn introduce(&self, params: &str) -> Result<(Conversation, Asked), NotCompleted> {
-        let unusable = |error: io::Error| NotCompleted::before(format!("no daemon can be used: {error}"));
-        let stream = self.connect()?;
-        let peer = Peer::of(&stream).map_err(unusable)?;
-        if !peer.is_same_user() {
-            return Err(unusable(io::Error::other("the other end belongs to another user")));
-        }
-        let nonce = nonce().map_err(unusable)?;
-        let mut conversation = Conversation::over(stream).map_err(unusable)?;
-        let until = Instant::now() + HELLO_WITHIN;
-        let [asked, call] = conversation.begin([("hello", &hello(Some(&nonce))), ("python.call", params)]);
-        // From here on the other end may have run the hook: also if it turns out not to be the daemon.
-        let greeting = Greeting { asked, nonce, pid: peer.pid, until };
-        self.check(&mut conversation, greeting)?;
-        Ok((conversation, call))
+        })?;
+        greet(stream).and_then(|greeted| self.proved(greeted)).map_err(unusable)
     }
 
     /// Checks that the other end is this person's daemon, of this version, and runs hooks as this process would.
-    fn check(&self, conversation: &mut Conversation, greeting: Greeting) -> Result<(), NotCompleted> {
-        let unproved = |why: String| NotCompleted::midway(format!("no daemon can be used: {why}"));
-        let Greeting { asked, nonce, pid, until } = greeting;
-        // These take long, so they are done while the other end works. An honest daemon that is confined refuses the call.
-        if Confinement::is_more_than_mine(pid) {
-            return Err(unproved("the other end is more confined than this process".to_owned()));
-        }
-        let expected =
-            Key::read(&self.state).map_err(|error| unproved(error.to_string()))?.expect(&nonce, pid);
-        let said = match conversation.finish(asked, Patience::until(until), &[]) {
-            Ok(said) => said,
-            Err(Trouble::Lost { why, sent: false }) => return Err(NotCompleted::before(why)),
-            // A server that refuses `hello` runs nothing.
-            Err(Trouble::Refused { message, .. }) => return Err(NotCompleted::before(message)),
-            Err(trouble) => return Err(unproved(trouble.into_error().to_string())),
-        };
+    fn proved(&self, greeted: Greeted) -> io::Result<Conversation> {
+        let Greeted { mut conversation, asked, nonce, pid, until } = greeted;
+        let expected = Key::read(&self.state)?.expect(&nonce, pid);
+        let said = conversation.finish(asked, Patience::until(until), &[]).map_err(Trouble::into_error)?;
         let server = said.get("server");
         let of_server = |key: &str| server.as_ref().and_then(|server| server.get(key));
-        let proof = said.get("proof").and_then(|proof| proof.as_str().map(|proof| proof.into_owned()));
         if of_server("version").is_none_or(|version| version.as_str().as_deref() != Some(&self.version)) {
-            return Err(unproved("it is a different version".to_owned()));
+            return Err(io::Error::other("it is a different version"));
         }
         // The process id of a relay differs from the one that the proof is for.
         let is_its_own = of_server("pid").is_some_and(|own| own.text().parse() == Ok(pid));
+        let proof = said.get("proof").and_then(|proof| proof.as_str().map(|proof| proof.into_owned()));
         if !is_its_own || !expected.is(&proof.unwrap_or_default()) {
-            return Err(unproved("it did not prove that it is Crosier's daemon".to_owned()));
+            return Err(io::Error::other("it did not prove that it is Crosier's daemon"));
         }
-        Ok(())
+        match said.get("confined") {
+            Some(confined) if confined.is_null() => Ok(conversation),
+            _ => Err(io::Error::other("it is more confined than this process")),
+        }
     }
 }
 
@@ -142,25 +121,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn nonce() -> io::Result<String> {
+/// Sends `hello` without waiting for the answer.
+fn greet(stream: UnixStream) -> io::Result<Greeted> {
+    let until = Instant::now() + HELLO_WITHIN;
+    let peer = Peer::of(&stream)?;
+    if !peer.is_same_user() {
+        return Err(io::Error::other("the other end belongs to another user"));
+    }
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut conversation = Conversation::over(stream)?;
+    let asked = conversation.begin("hello", &hello(Some(&nonce)));
+    Ok(Greeted { conversation, asked, nonce, pid: peer.pid, until })
 }
 
 impl PythonRunner for DaemonRunner {
     fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotCompleted> {
         let params =
             params_of(call).ok_or_else(|| NotCompleted::before("a path or a variable is not UTF-8"))?;
-        let free = lock(&self.free).pop();
-        let (mut conversation, asked) = match free {
-            Some(mut conversation) => {
-                let [asked] = conversation.begin([("python.call", &params)]);
-                (conversation, asked)
-            }
-            None => self.introduce(&params)?,
-        };
+        let mut conversation = self.connect()?;
         let stops: Vec<BorrowedFd<'_>> = call.stops().collect();
+        let asked = conversation.begin("python.call", &params);
         match conversation.finish(asked, Patience::while_alive(call.deadline), &stops) {
             Ok(result) => {
                 lock(&self.free).push(conversation);

@@ -37,8 +37,6 @@ pub struct Conversation {
     read: Vec<u8>,
     /// How many bytes of `read` are known to hold no end of a line.
     searched: usize,
-    /// How many lines were taken.
-    lines: u64,
     last: u64,
 }
 
@@ -85,7 +83,7 @@ pub(crate) fn hello(nonce: Option<&str>) -> String {
 impl Conversation {
     pub(crate) fn over(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, read: Vec::new(), searched: 0, lines: 0, last: 0 })
+        Ok(Self { stream, read: Vec::new(), searched: 0, last: 0 })
     }
 
     /// Connects to a server without checking who runs it, and sends `hello`.
@@ -104,31 +102,21 @@ impl Conversation {
     /// # Errors
     /// The server's error, or why it does not answer.
     pub fn request(&mut self, method: &str, params: &str, limit: Duration) -> io::Result<Json> {
-        let [asked] = self.begin([(method, params)]);
+        let asked = self.begin(method, params);
         self.finish(asked, Patience::until(Instant::now() + limit), &[]).map_err(Trouble::into_error)
     }
 
-    /// Sends as much of these requests as can be sent without waiting, in one piece: so the server wakes up once.
-    pub(crate) fn begin<const N: usize>(&mut self, requests: [(&str, &str); N]) -> [Asked; N] {
-        let mut sent = Vec::new();
-        let ends = requests.map(|(method, params)| {
-            self.last += 1;
-            // Writing to memory does not fail.
-            let _ = writeln!(
-                sent,
-                r#"{{"jsonrpc":"2.0","id":{},"method":"{method}","params":{params}}}"#,
-                self.last
-            );
-            (self.last, method, sent.len())
-        });
+    /// Sends as much of a request as can be sent without waiting.
+    pub(crate) fn begin(&mut self, method: &str, params: &str) -> Asked {
+        self.last += 1;
+        let id = self.last.to_string();
+        let mut line =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+                .into_bytes();
         // An error here occurs again when the rest is sent.
-        let written = self.stream.write(&sent).unwrap_or_default();
-        let mut begin = 0;
-        ends.map(|(id, method, end)| {
-            let left = sent.get(begin.max(written)..end).unwrap_or_default().to_vec();
-            begin = end;
-            Asked { id: id.to_string(), left, most: if method == "hello" { MAX_HELLO } else { MAX_LINE } }
-        })
+        let written = self.stream.write(&line).unwrap_or_default();
+        line.drain(..written);
+        Asked { id, left: line, most: if method == "hello" { MAX_HELLO } else { MAX_LINE } }
     }
 
     /// Sends the rest of a request, and waits for the result.
@@ -141,10 +129,6 @@ impl Conversation {
         let Asked { id, left, most } = asked;
         let mut left = left.as_slice();
         let mut heard = Instant::now();
-        // It may have arrived together with the answer to an earlier request.
-        if let Some(answer) = self.take_answer(&id, left.is_empty())? {
-            return answer;
-        }
         if left.is_empty() {
             self.wait_awake(heard + AWAKE);
         }
@@ -170,12 +154,11 @@ impl Conversation {
             if !self.read_piece().map_err(|error| lost(&error.to_string()))? {
                 return Err(lost("the daemon closed the connection"));
             }
-            let had = self.lines;
-            if let Some(answer) = self.take_answer(&id, sent)? {
-                return answer;
-            }
-            if self.lines > had {
+            while let Some(line) = self.take_line() {
                 heard = Instant::now();
+                if let Some(answer) = answer_to(&id, &line).map_err(lost)? {
+                    return answer;
+                }
             }
             if self.read.len() > most {
                 return Err(lost("the daemon's answer is too long"));
@@ -198,18 +181,6 @@ impl Conversation {
             Err(error) if is_temporary(&error) => Ok(true),
             Err(error) => Err(error),
         }
-    }
-
-    /// The answer to a request, among the lines that were read; others are dropped.
-    fn take_answer(&mut self, id: &str, sent: bool) -> Result<Option<Result<Json, Trouble>>, Trouble> {
-        while let Some(line) = self.take_line() {
-            self.lines += 1;
-            let answer = answer_to(id, &line).map_err(|why| Trouble::Lost { why: why.to_owned(), sent })?;
-            if answer.is_some() {
-                return Ok(answer);
-            }
-        }
-        Ok(None)
     }
 
     /// The first whole line. No byte is searched twice, or a long line would take quadratic time.
@@ -311,7 +282,7 @@ mod tests {
     }
 
     fn trouble(conversation: &mut Conversation, method: &str, patience: Patience) -> Trouble {
-        let [asked] = conversation.begin([(method, "{}")]);
+        let asked = conversation.begin(method, "{}");
         let began = Instant::now();
         let trouble = conversation.finish(asked, patience, &[]).unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(10));
@@ -355,41 +326,9 @@ mod tests {
     fn an_answer_that_is_there_is_read_even_if_its_time_is_over() {
         let (mine, mut its) = UnixStream::pair().unwrap();
         let mut conversation = Conversation::over(mine).unwrap();
-        let [asked] = conversation.begin([("hello", "{}")]);
+        let asked = conversation.begin("hello", "{}");
         its.write_all(b"{\"method\":\"alive\"}\n{\"id\":1,\"result\":7}\n").unwrap();
         let result = conversation.finish(asked, Patience::until(Instant::now()), &[]).unwrap();
         assert_eq!(result.text(), "7");
-    }
-
-    #[test]
-    fn the_answers_to_two_requests_may_come_in_one_piece() {
-        let (mine, mut its) = UnixStream::pair().unwrap();
-        let mut conversation = Conversation::over(mine).unwrap();
-        let [first, second] = conversation.begin([("hello", "{}"), ("python.call", "{}")]);
-        its.write_all(b"{\"id\":1,\"result\":7}\n{\"id\":2,\"result\":8}\n").unwrap();
-        let soon = || Patience::until(Instant::now() + Duration::from_secs(60));
-        assert_eq!(conversation.finish(first, soon(), &[]).unwrap().text(), "7");
-        assert_eq!(conversation.finish(second, soon(), &[]).unwrap().text(), "8");
-    }
-
-    #[test]
-    fn a_request_that_does_not_fit_is_sent_in_parts_after_the_one_before_it() {
-        let (mine, its) = UnixStream::pair().unwrap();
-        let mut conversation = Conversation::over(mine).unwrap();
-        let large = format!("\"{}\"", "x".repeat(4 << 20));
-        let [first, second] = conversation.begin([("hello", "{}"), ("python.call", &large)]);
-        let answers = std::thread::spawn(move || {
-            let mut its = std::io::BufReader::new(its);
-            for id in [1, 2] {
-                let mut line = String::new();
-                std::io::BufRead::read_line(&mut its, &mut line).unwrap();
-                writeln!(its.get_mut(), "{{\"id\":{id},\"result\":{}}}", line.len()).unwrap();
-            }
-        });
-        let soon = || Patience::until(Instant::now() + Duration::from_secs(60));
-        conversation.finish(first, soon(), &[]).unwrap();
-        let length: usize = conversation.finish(second, soon(), &[]).unwrap().text().parse().unwrap();
-        assert!(length > 4 << 20);
-        answers.join().unwrap();
     }
 }

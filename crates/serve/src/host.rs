@@ -18,6 +18,12 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     /// Why no decision can be made there.
     fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused>;
 
+    /// Whether there are no hooks and no problems at a location, if that is known without loading it.
+    fn has_nothing(&self, location: &ConfigLocation) -> bool {
+        let _ = location;
+        false
+    }
+
     /// What `crosier explain --json` prints.
     ///
     /// # Errors

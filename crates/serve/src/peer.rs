@@ -98,17 +98,6 @@ impl Confinement {
         Self { namespaces: namespaces(""), no_new_privileges: Some(false), filtered: Some(false) }
     }
 
-    /// Whether another process is more confined than this one.
-    pub(crate) fn is_more_than_mine(pid: u32) -> bool {
-        let its = Self::of(pid);
-        // The kernel takes long to list the status of a process, and this process's own matters only beside a flag.
-        let mine = match (its.no_new_privileges, its.filtered) {
-            (Some(false), Some(false)) => Self { namespaces: namespaces("self"), ..its.clone() },
-            _ => Self::of_self(),
-        };
-        its.more_than(&mine).is_some()
-    }
-
     /// In which way it is more confined than `other`.
     #[must_use]
     pub fn more_than(&self, other: &Self) -> Option<&'static str> {
@@ -126,11 +115,11 @@ impl Confinement {
 /// The namespaces that a process is in, by their ids; `None` when that cannot be looked up.
 #[cfg(target_os = "linux")]
 fn namespaces(process: &str) -> Option<Vec<String>> {
-    let namespace = |name: &&str| {
-        let link = std::fs::read_link(format!("/proc/{process}/ns/{name}")).ok()?;
-        Some(link.to_string_lossy().into_owned())
-    };
-    NAMESPACES.iter().map(namespace).collect()
+    use rustix::fs::{Mode, OFlags, open, readlinkat};
+
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = open(format!("/proc/{process}/ns"), flags, Mode::empty()).ok()?;
+    NAMESPACES.iter().map(|name| readlinkat(&folder, *name, Vec::new()).ok()?.into_string().ok()).collect()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -31,6 +31,8 @@ mod test;
 mod trust;
 mod try_it;
 
+use std::ffi::OsString;
+
 use clap::{ArgMatches, Args, Command};
 
 use crate::args;
@@ -131,6 +133,10 @@ fn start<A: Run>(matches: &ArgMatches) -> Result {
 /// # Errors
 /// The error of the command line parser: a mistake, or the help that was asked for.
 pub(crate) fn run() -> std::result::Result<Result, clap::Error> {
+    let is_short = |word: OsString| word == "hook" || word == "fire";
+    if std::env::args_os().nth(1).is_some_and(is_short) {
+        crate::use_block();
+    }
     if let Some(fire) = fire::quick(std::env::args_os().skip(1)) {
         return Ok(fire.run());
     }

@@ -18,11 +18,23 @@ pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
 
 fn is_secret(name: &str, value: &OsStr) -> bool {
     const ENDS: [&str; 7] = ["_KEY", "_TOKEN", "_SECRET", "_PWD", "_PASS", "_PAT", "_DSN"];
-    const PARTS: [&str; 4] = ["PASSWORD", "PASSPHRASE", "CREDENTIAL", "JWT"];
     ENDS.iter().any(|end| name.ends_with(end))
-        || PARTS.iter().any(|part| name.contains(part))
+        || has_part_of_secret(name.as_bytes())
         || name == "SSH_AUTH_SOCK"
         || ((name.ends_with("_URL") || name.ends_with("_URI")) && has_password(&value.to_string_lossy()))
+}
+
+/// Whether a name contains a word for secrets. In one pass, because every variable is looked at for every event.
+fn has_part_of_secret(name: &[u8]) -> bool {
+    (0..name.len()).any(|at| {
+        let rest = name.get(at..).unwrap_or_default();
+        match rest.first() {
+            Some(b'P') => rest.starts_with(b"PASSWORD") || rest.starts_with(b"PASSPHRASE"),
+            Some(b'C') => rest.starts_with(b"CREDENTIAL"),
+            Some(b'J') => rest.starts_with(b"JWT"),
+            _ => false,
+        }
+    })
 }
 
 /// Whether programs load code, options or settings because of this variable, whatever they were started for.

@@ -33,16 +33,25 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     }
     let fire_context = fire_context(connection, &mut params)?;
     let server = &connection.server;
-    let ready = connection.lock_view().engine(&fire_context, server, &Arc::downgrade(connection), false)?;
+    // A program that only calls Python hooks needs no engine.
+    let ready = match server.host().has_nothing(&fire_context.location) {
+        true => None,
+        false => {
+            Some(connection.lock_view().engine(&fire_context, server, &Arc::downgrade(connection), false)?)
+        }
+    };
     let _ = connection.defaults.set(fire_context);
     // Only a program that is about to call a Python hook asks for a proof.
     if nonce.is_some() && connection.origin == Origin::Socket {
         connection.expect_call();
     }
     let proof = nonce.and_then(|nonce| Some(server.key()?.proof(&nonce, std::process::id())));
-    let files: Vec<Value> =
-        ready.files.iter().map(|file| file.to_string_lossy().into_owned().into()).collect();
-    let problems = ready.problems.to_ordered().unwrap_or(Value::Null);
+    let files = ready.iter().flat_map(|ready| ready.files.iter());
+    let files: Vec<Value> = files.map(|file| file.to_string_lossy().into_owned().into()).collect();
+    let problems = match &ready {
+        Some(ready) => ready.problems.to_ordered().unwrap_or(Value::Null),
+        None => json!([]),
+    };
     Ok(object([
         ("protocol", PROTOCOL.into()),
         ("server", json!({"name": "crosier", "version": server.host().version(), "pid": std::process::id()})),

@@ -139,11 +139,13 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
     if !call.events.iter().any(|event| engine.is_wanted(event)) {
         return Ok(all());
     }
-    let signals = Signals::watch().map_err(|failed| failed.message)?;
     let longest: Duration = call.events.iter().map(|event| engine.longest_run(event)).sum();
-    if longest > Duration::ZERO {
-        signals.kill(engine);
+    // Nothing would be left behind if a signal ended this process.
+    if longest == Duration::ZERO {
+        return Ok(all());
     }
+    let signals = Signals::watch().map_err(|failed| failed.message)?;
+    signals.kill(engine);
     // Usually the hooks cannot be late, and no watcher is needed.
     if longest <= time {
         return signals.during("running hooks were killed", all).map_err(|failed| failed.message);

@@ -96,9 +96,10 @@ fn folders_of(path: &Path, here: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Notes that a session is in use, so that its folders are kept however long it lasts.
 fn keep(path: &Path) {
-    let Ok(file) = fs::OpenOptions::new().append(true).open(path) else { return };
-    let age = file.metadata().and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
-    if age.is_ok_and(|age| age > RENEWAL) {
+    let age = fs::metadata(path).and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
+    if age.is_ok_and(|age| age > RENEWAL)
+        && let Ok(file) = fs::OpenOptions::new().append(true).open(path)
+    {
         let _ = file.set_modified(SystemTime::now());
     }
 }

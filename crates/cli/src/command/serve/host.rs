@@ -105,6 +105,12 @@ impl Host for Commands {
         super::VERSION
     }
 
+    fn has_nothing(&self, location: &ConfigLocation) -> bool {
+        matches!(&location.source, ConfigSource::Files(files) if files.is_empty())
+            && Layers::managed(&Places::new("/", self.request(location, Path::new("/"), &[]).person))
+                .is_empty()
+    }
+
     fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused> {
         let (project, named): (PathBuf, &[PathBuf]) = match &location.source {
             ConfigSource::Files(files) if files.is_empty() => return self.managed_only(location),
