@@ -60,6 +60,36 @@ pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Dif
     Err(first)
 }
 
+/// Compares a folder with the stamps of the newest content only; returns them when nothing differs. Otherwise it is not
+/// known whether a file differs.
+pub(crate) fn compare_stamps(record: &Record, venvs: Venvs) -> Option<Vec<Option<Stamp>>> {
+    let folder = Path::new(&record.folder);
+    if !record.globs.is_empty() && !is_as_listed(folder, &record.listed) {
+        return None;
+    }
+    let mut finder = Finder::new(folder);
+    for file in &record.files {
+        if file.kind == Kind::Venv {
+            let by_stamp = venvs == Venvs::ByStamp && file.seen.is_some();
+            if by_stamp && stamp::of_venv(&folder.join(&file.path)) == file.seen {
+                continue;
+            }
+            return None;
+        }
+        let is_same = match (file.kind, finder.find(&file.path).ok()?) {
+            (Kind::Absent, found) => found.is_none(),
+            (kind, Some(found)) => {
+                (found.kind, found.executable, Some(found.stamp)) == (kind, file.executable, file.seen)
+            }
+            (_, None) => false,
+        };
+        if !is_same {
+            return None;
+        }
+    }
+    Some(record.files.iter().map(|file| file.seen).collect())
+}
+
 fn compare_content(
     folder: &Path,
     files: &mut [RecordedFile],

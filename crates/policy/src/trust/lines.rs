@@ -1,7 +1,9 @@
-//! The text of a record: a line of JSON, then a line for every file.
+//! The text of a record: an index, which is a line of JSON and a line for every file, and the digests.
 //!
-//! A record can have hundreds of files, and every event reads it. A line with its fields in a fixed order is read in a
-//! fraction of the time that a JSON object takes.
+//! A record can have hundreds of files, and every event reads and authenticates it. So the index is short: numbers and
+//! paths are written as their difference from the line before, and fields are in a fixed order, which is read in a fraction
+//! of the time that a JSON object takes. The digests, most of a record's bytes, are needed only when a stamp differs, or to
+//! tell a Python worker what it may load; the index has a message authentication code of them.
 
 use std::fmt::Write as _;
 
@@ -21,6 +23,8 @@ struct Header {
     /// How many lines follow those of the files, one for every folder that was listed.
     #[serde(default)]
     listed: usize,
+    /// The message authentication code of the digests.
+    digests: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,57 +37,67 @@ struct Content {
 }
 
 /// The version of this format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-pub(super) fn write(record: &Record) -> serde_json::Result<Vec<u8>> {
+/// The index and the digests of a record; `authenticate` makes the code of the digests.
+pub(super) fn write(
+    record: &Record,
+    authenticate: impl FnOnce(&[u8]) -> String,
+) -> serde_json::Result<(Vec<u8>, Vec<u8>)> {
     let content = |(files, globs): (&Vec<RecordedFile>, &[String])| Content {
         files: files.len(),
         globs: globs.to_vec(),
     };
+    let all = || record.contents().flat_map(|(files, _)| files);
+    let digests: Vec<&str> = all().filter(|file| !file.loads).map(written_digest).collect();
+    let digests = digests.join("\n").into_bytes();
     let header = Header {
         version: VERSION,
         folder: record.folder.clone(),
         at: record.at,
         contents: record.contents().map(content).collect(),
         listed: record.listed.len(),
+        digests: authenticate(&digests),
     };
     let mut text = serde_json::to_string(&header)?;
-    for file in record.contents().flat_map(|(files, _)| files) {
+    let mut before = Before::default();
+    for file in all() {
         let flag = |is_set: bool, letter: char| if is_set { letter } else { '-' };
         let (executable, loads) = (flag(file.executable, 'x'), flag(file.loads, 'l'));
-        let digest = if file.sha256.is_empty() { "-" } else { &file.sha256 };
-        let _ = write!(text, "\n{}{executable}{loads} {digest} ", letter(file.kind));
-        push_seen(&mut text, file.seen.as_ref(), &file.path)?;
+        let _ = write!(text, "\n{}{executable}{loads} ", letter(file.kind));
+        if file.loads {
+            let _ = write!(text, "{} ", written_digest(file));
+        }
+        before.push(&mut text, file.seen.as_ref(), &file.path)?;
     }
     for (path, stamp) in &record.listed {
         text.push('\n');
-        push_seen(&mut text, Some(stamp), path)?;
+        before.push(&mut text, Some(stamp), path)?;
     }
-    Ok(text.into_bytes())
+    Ok((text.into_bytes(), digests))
 }
 
-fn push_seen(text: &mut String, stamp: Option<&Stamp>, path: &str) -> serde_json::Result<()> {
-    match stamp {
-        Some(stamp) => stamp.numbers().iter().for_each(|number| {
-            let _ = write!(text, "{number} ");
-        }),
-        None => text.push_str("- "),
-    }
-    text.push_str(&serde_json::to_string(path)?);
-    Ok(())
+fn written_digest(file: &RecordedFile) -> &str {
+    if file.sha256.is_empty() { "-" } else { &file.sha256 }
 }
 
-/// Reads a record; `None` when it is damaged, or has another version.
-pub(super) fn read(bytes: &[u8]) -> Option<Record> {
-    let text = std::str::from_utf8(bytes).ok()?;
+fn read_digest(text: &str) -> String {
+    if text == "-" { String::new() } else { text.to_owned() }
+}
+
+/// Reads an index: the record without the digests of the files that the loader does not read, and the code of these
+/// digests. `None` when it is damaged, or has another version.
+pub(super) fn read(index: &[u8]) -> Option<(Record, String)> {
+    let text = std::str::from_utf8(index).ok()?;
     let mut lines = text.split('\n');
     let header: Header = serde_json::from_str(lines.next()?).ok()?;
     let mut record = Record::new(&header.folder, header.at, Vec::new(), Vec::new());
+    let mut before = Before::default();
     for (at, content) in header.contents.into_iter().enumerate() {
         // Not more room than there can be lines, whatever the number says.
         let mut files = Vec::with_capacity(content.files.min(text.len()));
         for _ in 0..content.files {
-            files.push(read_file(lines.next()?)?);
+            files.push(read_file(lines.next()?, &mut before)?);
         }
         match at {
             0 => (record.files, record.globs) = (files, content.globs),
@@ -94,25 +108,81 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record> {
         }
     }
     for _ in 0..header.listed {
-        let (stamp, path) = Fields(lines.next()?).seen()?;
+        let (stamp, path) = Fields(lines.next()?).seen(&mut before)?;
         record.listed.push((path, stamp?));
     }
-    (header.version == VERSION && lines.next().is_none()).then_some(record)
+    (header.version == VERSION && lines.next().is_none()).then_some((record, header.digests))
 }
 
-fn read_file(line: &str) -> Option<RecordedFile> {
+fn read_file(line: &str, before: &mut Before) -> Option<RecordedFile> {
     let mut fields = Fields(line);
     let &[kind, executable, loads] = fields.word()?.as_bytes() else { return None };
-    let digest = fields.word()?;
-    let (seen, path) = fields.seen()?;
-    Some(RecordedFile {
-        path,
-        kind: kind_of(kind)?,
-        executable: executable == b'x',
-        sha256: if digest == "-" { String::new() } else { digest.to_owned() },
-        loads: loads == b'l',
-        seen,
-    })
+    let loads = loads == b'l';
+    let sha256 = if loads { read_digest(fields.word()?) } else { String::new() };
+    let (seen, path) = fields.seen(before)?;
+    Some(RecordedFile { path, kind: kind_of(kind)?, executable: executable == b'x', sha256, loads, seen })
+}
+
+/// Sets the digests that the index does not have; `None` when there are too few or too many.
+pub(super) fn set_digests(record: &mut Record, digests: &[u8]) -> Option<()> {
+    let text = std::str::from_utf8(digests).ok()?;
+    let mut lines = text.split('\n').filter(|line| !line.is_empty());
+    for file in record.files.iter_mut().chain(record.also.iter_mut().flatten()).filter(|file| !file.loads) {
+        file.sha256 = read_digest(lines.next()?);
+    }
+    lines.next().is_none().then_some(())
+}
+
+/// The line before, from which the next one is written as a difference.
+#[derive(Default)]
+struct Before {
+    numbers: [i64; Stamp::NUMBERS],
+    path: String,
+}
+
+impl Before {
+    fn push(&mut self, text: &mut String, stamp: Option<&Stamp>, path: &str) -> serde_json::Result<()> {
+        match stamp {
+            Some(stamp) => {
+                let numbers = stamp.numbers();
+                differences(&self.numbers, numbers).iter().for_each(|number| {
+                    let _ = write!(text, "{number} ");
+                });
+                self.numbers = numbers;
+            }
+            None => text.push_str("- "),
+        }
+        let same = path.bytes().zip(self.path.bytes()).take_while(|(new, old)| new == old).count();
+        let same = path.floor_char_boundary(same);
+        let _ = write!(text, "{same} ");
+        text.push_str(&serde_json::to_string(&path[same..])?);
+        path.clone_into(&mut self.path);
+        Ok(())
+    }
+}
+
+/// Files of a project are on one device, were written one after the other, and changed when they were written: most of
+/// their differences are small.
+fn differences(before: &[i64; Stamp::NUMBERS], mut numbers: [i64; Stamp::NUMBERS]) -> [i64; Stamp::NUMBERS] {
+    numbers[6] = numbers[6].wrapping_sub(numbers[4]);
+    numbers[5] = numbers[5].wrapping_sub(numbers[3]);
+    numbers[3] = numbers[3].wrapping_sub(before[3]);
+    numbers[1] = numbers[1].wrapping_sub(before[1]);
+    numbers[0] = numbers[0].wrapping_sub(before[0]);
+    numbers
+}
+
+/// The numbers of a stamp from their differences.
+fn numbers_of(
+    before: &[i64; Stamp::NUMBERS],
+    mut differences: [i64; Stamp::NUMBERS],
+) -> [i64; Stamp::NUMBERS] {
+    differences[0] = differences[0].wrapping_add(before[0]);
+    differences[1] = differences[1].wrapping_add(before[1]);
+    differences[3] = differences[3].wrapping_add(before[3]);
+    differences[5] = differences[5].wrapping_add(differences[3]);
+    differences[6] = differences[6].wrapping_add(differences[4]);
+    differences
 }
 
 /// What is left of a line. Every byte is looked at once, because every event reads all lines of its record.
@@ -146,26 +216,29 @@ impl<'a> Fields<'a> {
     }
 
     /// A stamp, if there is one, and a path.
-    fn seen(mut self) -> Option<(Option<Stamp>, String)> {
+    fn seen(mut self, before: &mut Before) -> Option<(Option<Stamp>, String)> {
         let seen = match self.0.strip_prefix("- ") {
             Some(path) => {
                 self.0 = path;
                 None
             }
             None => {
-                let mut numbers = [0; Stamp::NUMBERS];
-                for number in &mut numbers {
+                let mut read = [0; Stamp::NUMBERS];
+                for number in &mut read {
                     *number = self.number()?;
                 }
-                Some(Stamp::from_numbers(numbers))
+                before.numbers = numbers_of(&before.numbers, read);
+                Some(Stamp::from_numbers(before.numbers))
             }
         };
+        let same = usize::try_from(self.number()?).ok()?;
+        before.path.truncate(before.path.get(..same)?.len());
         let plain = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        let path = match plain.bytes().any(|byte| byte == b'\\') {
-            true => serde_json::from_str(self.0).ok()?,
-            false => plain.to_owned(),
-        };
-        Some((seen, path))
+        match plain.bytes().any(|byte| byte == b'\\') {
+            true => before.path.push_str(&serde_json::from_str::<String>(self.0).ok()?),
+            false => before.path.push_str(plain),
+        }
+        Some((seen, before.path.clone()))
     }
 }
 
@@ -202,22 +275,40 @@ mod tests {
             loads: kind == Kind::File,
             seen,
         };
-        let stamp = Some(Stamp::from_numbers([1, 2, 3, -4, 5, 6, 7]));
-        let names = ["a b", "a\nb", "\"", "\\", "ü\u{202e}", "- ", "", "../x"];
+        let names = ["a b", "a\nb", "\"", "\\", "ü\u{202e}", "- ", "", "../x", "a/bü", "a/bß", "a/b"];
+        let numbers = [i64::MIN, i64::MAX, -1, 0, 1, 5, 1_763_000_000];
         let mut record = Record::new("/p \"q\"", 7, Vec::new(), vec!["a*".to_owned()]);
-        for (at, kind) in
-            [Kind::File, Kind::Link, Kind::Venv, Kind::Absent].into_iter().cycle().take(8).enumerate()
+        for (at, kind) in [Kind::File, Kind::Link, Kind::Venv, Kind::Absent]
+            .into_iter()
+            .cycle()
+            .take(names.len())
+            .enumerate()
         {
-            record.files.push(file(names[at], kind, stamp.filter(|_| at % 3 == 0)));
+            let stamp =
+                Stamp::from_numbers(std::array::from_fn(|place| numbers[(at + place) % numbers.len()]));
+            record.files.push(file(names[at], kind, Some(stamp).filter(|_| at % 3 != 1)));
         }
-        record.also = vec![vec![file("old", Kind::File, None)], Vec::new()];
+        record.also = vec![vec![file("old", Kind::Venv, None)], Vec::new()];
         record.also_globs = vec![Vec::new(), vec!["**".to_owned()]];
         record.listed = vec![("a b".to_owned(), Stamp::from_numbers([9; 7]))];
-        let text = write(&record).unwrap();
-        assert_eq!(read(&text), Some(record));
-        for end in 0..text.len() {
-            assert_eq!(read(&text[..end]), None, "cut at {end}");
+        let (index, digests) = write(&record, |digests| digests.len().to_string()).unwrap();
+        let whole = || {
+            let (mut read, code) = read(&index)?;
+            assert_eq!(code, digests.len().to_string());
+            set_digests(&mut read, &digests)?;
+            Some(read)
+        };
+        assert_eq!(whole(), Some(record.clone()));
+        for end in 0..index.len() {
+            assert!(read(&index[..end]).is_none(), "cut at {end}");
         }
-        assert_eq!(read(b"{\"version\":1,\"folder\":\"/p\",\"at\":1,\"contents\":[]}"), None);
+        let mut again = read(&index).unwrap().0;
+        assert!(again.files.iter().any(|file| file.kind == Kind::File && !file.sha256.is_empty()));
+        assert!(again.files.iter().all(|file| file.loads || file.sha256.is_empty()));
+        assert_eq!(set_digests(&mut again, &digests[..digests.len() - 65]), None);
+        assert_eq!(set_digests(&mut again, &[&digests[..], b"\n-"].concat()), None);
+        assert!(
+            read(b"{\"version\":2,\"folder\":\"/p\",\"at\":1,\"contents\":[],\"digests\":\"\"}").is_none()
+        );
     }
 }

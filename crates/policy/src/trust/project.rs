@@ -1,5 +1,6 @@
 //! Which folders of a project count, and whether they are unchanged since a person trusted them.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crosier_layers::{FILE, LOCAL_FILE, LayerFile, Places, project_folders};
 use super::collect::{self, Untrustable};
 use super::compare::{self, Venvs};
 use super::ever;
-use super::record::{RecordedFile, Records, Unusable};
+use super::record::{Digests, Record, RecordedFile, Records, Unusable};
 use super::review;
 use super::stamp::{self, Finder, Kind, Stamp};
 use crate::closed::{Closed, Fault};
@@ -65,11 +66,23 @@ struct TrustedFolder {
     files: Vec<RecordedFile>,
     /// The stamps that they had when they matched the record, in the same order.
     stamps: Vec<Option<Stamp>>,
+    /// Where the digests are that `files` does not have.
+    digests: Option<Digests>,
 }
 
 impl TrustedFolder {
     fn new(folder: &Path, home: Option<&Path>, files: Vec<RecordedFile>, stamps: Vec<Option<Stamp>>) -> Self {
-        Self { folder: folder.to_owned(), root: collect::root_of(folder, home), files, stamps }
+        Self { folder: folder.to_owned(), root: collect::root_of(folder, home), files, stamps, digests: None }
+    }
+
+    /// The files with all their digests. Those that cannot be relied on are left out, so that nothing is loaded.
+    fn complete_files(&self) -> Cow<'_, [RecordedFile]> {
+        let Some(digests) = &self.digests else { return Cow::Borrowed(&self.files) };
+        let mut record = Record::new("", 0, self.files.clone(), Vec::new());
+        match digests.add_to(&mut record) {
+            Some(()) => Cow::Owned(record.files),
+            None => Cow::Owned(Vec::new()),
+        }
     }
 
     /// The first of these files whose stamp is not the one that it had. That is enough to refuse it: it may have been
@@ -108,13 +121,15 @@ impl Sources for Trusted {
 
     fn python(&self) -> PythonSources {
         let mut sources = PythonSources::new(self.folders.iter().map(|folder| folder.root.clone()));
-        for (folder, file) in self.files() {
-            match (file.kind, stamp::from_hex(&file.sha256)) {
-                (Kind::Venv, _) => sources = sources.unit(folder.path_of(file)),
-                (Kind::File | Kind::Link, Some(sha256)) => {
-                    sources = sources.file(folder.path_of(file), sha256)
+        for folder in &self.folders {
+            for file in folder.complete_files().iter() {
+                match (file.kind, stamp::from_hex(&file.sha256)) {
+                    (Kind::Venv, _) => sources = sources.unit(folder.path_of(file)),
+                    (Kind::File | Kind::Link, Some(sha256)) => {
+                        sources = sources.file(folder.path_of(file), sha256)
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         sources
@@ -266,9 +281,10 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
         if found.known.contains(folder) {
             let venvs = if request.in_full { Venvs::InFull } else { Venvs::ByStamp };
             match compare_with_record(&found, folder, venvs) {
-                Ok((files, stamps)) => {
+                Ok((files, stamps, digests)) => {
                     let home = request.homes.home.as_deref();
-                    project.trusted.folders.push(TrustedFolder::new(folder, home, files, stamps));
+                    let trusted = TrustedFolder::new(folder, home, files, stamps);
+                    project.trusted.folders.push(TrustedFolder { digests, ..trusted });
                     project.folders.push(folder.clone());
                 }
                 Err(why) => {
@@ -282,25 +298,34 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
     project
 }
 
-/// Compares a folder with its record; returns the files that match, and their stamps.
-fn compare_with_record(
-    found: &Found,
-    folder: &Path,
-    venvs: Venvs,
-) -> Result<(Vec<RecordedFile>, Vec<Option<Stamp>>), String> {
+/// Files that match their record, their stamps, and the digests that they do not have yet.
+type Matching = (Vec<RecordedFile>, Vec<Option<Stamp>>, Option<Digests>);
+
+/// Compares a folder with its record; returns the files that match.
+fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Matching, String> {
     let (shown, word) = (show::path(folder), show::argument(folder));
     let gone = || {
         format!("{shown} was trusted, and its trust record is gone; to trust it again: crosier trust {word}")
     };
     let records = found.records.as_ref().ok_or_else(gone)?;
-    let mut record = records.read(folder).map_err(|unusable| match unusable {
+    let unusable = |unusable| match unusable {
         Unusable::Missing => gone(),
         Unusable::Bad(why) => {
             format!(
                 "the trust record of {shown} is not valid ({why}); to trust it again: crosier trust {word}"
             )
         }
-    })?;
+    };
+    let index = records.read_index(folder).map_err(unusable)?;
+    if let Some(stamps) = compare::compare_stamps(&index.record, venvs) {
+        // The other contents are not needed, but the digests are those of all contents.
+        let has_older = !index.record.also.is_empty();
+        return match has_older {
+            true => Ok((index.complete().map_err(unusable)?.files, stamps, None)),
+            false => Ok((index.record.files, stamps, Some(index.digests))),
+        };
+    }
+    let mut record = index.complete().map_err(unusable)?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
         // From now on every comparison finds it.
         if record.forget_venv(&difference.path) {
@@ -315,7 +340,7 @@ fn compare_with_record(
     if compared.learned {
         records.remember(&record);
     }
-    Ok((record.into_content(compared.content), compared.stamps))
+    Ok((record.into_content(compared.content), compared.stamps, None))
 }
 
 fn never(folder: &Path, state: &StateFolder) -> Notice {

@@ -1,8 +1,8 @@
 //! The record of what a person trusts in one folder: read, checked, written.
 //!
 //! One file per folder, in `trust/` of the state folder, named by the first half of the SHA-256 of its path. Its first
-//! line is an HMAC over the rest, with a key from the same folder: a record that was forged, damaged or copied from
-//! another machine is refused, and so is one that names another folder. Stamps only cache digests; without them every
+//! line is an HMAC over its index, with a key from the same folder, and the index has one over the digests after it: a
+//! record that was forged, damaged or copied from another machine is refused, and so is one that names another folder. Stamps only cache digests; without them every
 //! file is read again.
 
 use std::fs::{self, OpenOptions};
@@ -47,7 +47,7 @@ pub(crate) struct RecordedFile {
     pub(crate) path: String,
     pub(crate) kind: Kind,
     pub(crate) executable: bool,
-    /// In hexadecimal; empty when the file does not exist.
+    /// In hexadecimal; empty when the file does not exist, and in an [`Index`] when the loader does not read the file.
     pub(crate) sha256: String,
     /// Whether the loader reads it: it must not change between the comparison and the loading.
     pub(crate) loads: bool,
@@ -127,28 +127,38 @@ impl Records {
 
     /// The record of a folder.
     pub(crate) fn read(&self, folder: &Path) -> Result<Record, Unusable> {
+        self.read_index(folder)?.complete()
+    }
+
+    /// The record of a folder without most of its digests.
+    pub(crate) fn read_index(&self, folder: &Path) -> Result<Index, Unusable> {
         let bytes = match read_bounded(&self.path_of(folder)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Unusable::Missing),
             Err(error) => return Err(Unusable::Bad(format!("it cannot be read: {error}"))),
         };
-        let record = self.checked(&bytes)?;
-        match Path::new(&record.folder) == folder {
-            true => Ok(record),
+        let index = self.checked(bytes)?;
+        match Path::new(&index.record.folder) == folder {
+            true => Ok(index),
             false => Err(Unusable::Bad("it is the record of another folder".to_owned())),
         }
     }
 
-    fn checked(&self, bytes: &[u8]) -> Result<Record, Unusable> {
+    fn checked(&self, bytes: Vec<u8>) -> Result<Index, Unusable> {
         let bad = |why: &str| Unusable::Bad(why.to_owned());
-        let at = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| bad("it is damaged"))?;
-        let (mac, body) = bytes.split_at(at);
-        let body = body.get(1..).unwrap_or_default();
+        let damaged = || bad("it is damaged, or of another version");
+        // The code of the index, its length, and after them the index and the digests, each after a line break.
+        let begin = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)? + 1;
+        let head = bytes.get(..begin - 1).and_then(|head| std::str::from_utf8(head).ok());
+        let (code, length) = head.and_then(|head| head.split_once(' ')).ok_or_else(damaged)?;
+        let end = begin.checked_add(length.parse().map_err(|_| damaged())?).ok_or_else(damaged)?;
+        let index = bytes.get(begin..end).ok_or_else(damaged)?;
         let key = self.key().map_err(|why| Unusable::Bad(format!("its key: {why}")))?;
-        if hex(&authentic(&key, body)).as_bytes() != mac {
+        if hex(&authentic(&key, index)) != code {
             return Err(bad("it was not written by `crosier trust` on this machine"));
         }
-        lines::read(body).ok_or_else(|| bad("it is damaged, or of another version"))
+        let (record, code) = lines::read(index).ok_or_else(damaged)?;
+        Ok(Index { record, digests: Digests { begin: end + 1, bytes, code, key } })
     }
 
     /// Every record that can be read.
@@ -158,7 +168,7 @@ impl Records {
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|end| end == "json"));
         let mut all: Vec<Record> =
-            paths.filter_map(|path| self.checked(&read_bounded(&path).ok()?).ok()).collect();
+            paths.filter_map(|path| self.checked(read_bounded(&path).ok()?).ok()?.complete().ok()).collect();
         all.sort_by(|a, b| a.folder.cmp(&b.folder));
         all
     }
@@ -171,11 +181,10 @@ impl Records {
     }
 
     fn write_held(&self, record: &Record) -> io::Result<()> {
-        let body = lines::write(record)?;
         let key = self.key().map_err(io::Error::other)?;
-        let mut bytes = hex(&authentic(&key, &body)).into_bytes();
-        bytes.push(b'\n');
-        bytes.extend(body);
+        let (index, digests) = lines::write(record, |digests| hex(&authentic(&key, digests)))?;
+        let head = format!("{} {}\n", hex(&authentic(&key, &index)), index.len());
+        let bytes = [head.as_bytes(), &index, b"\n", &digests].concat();
         state::write_whole(&self.path_of(Path::new(&record.folder)), &bytes)
     }
 
@@ -230,6 +239,46 @@ impl Records {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(io::Error::other)?;
         state::write_whole(&path, &key)
+    }
+}
+
+/// A record that was authenticated, without the digests of files that the loader does not read.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) record: Record,
+    pub(crate) digests: Digests,
+}
+
+/// The digests of a record, which are neither authenticated nor read yet.
+#[derive(Debug)]
+pub(crate) struct Digests {
+    /// The whole file.
+    bytes: Vec<u8>,
+    /// Where they begin.
+    begin: usize,
+    /// Their message authentication code.
+    code: String,
+    key: Vec<u8>,
+}
+
+impl Index {
+    /// The whole record.
+    pub(crate) fn complete(mut self) -> Result<Record, Unusable> {
+        match self.digests.add_to(&mut self.record) {
+            Some(()) => Ok(self.record),
+            None => Err(Unusable::Bad("it is damaged".to_owned())),
+        }
+    }
+}
+
+impl Digests {
+    /// Sets the digests of their record; `None` when they were changed.
+    pub(crate) fn add_to(&self, record: &mut Record) -> Option<()> {
+        let digests = self.bytes.get(self.begin..)?;
+        if hex(&authentic(&self.key, digests)) != self.code {
+            return None;
+        }
+        lines::set_digests(record, digests)
     }
 }
 
