@@ -27,7 +27,7 @@ pub const PACKS: &[Pack] = &[
     Pack::new(
         "crosier:strict",
         "1.1",
-        "crosier:recommended, a confirmation for everything else, and an audit log of every event",
+        "crosier:recommended, a confirmation for everything else, and an audit log of every tool call",
         include_str!("../packs/strict.yaml"),
     ),
 ];

@@ -15,8 +15,8 @@ use crate::text::wrap;
 use crate::{environment, setup};
 
 const HELP: &str = "Exit status: 0 success, 1 failure, 64 usage, 65 bad input, 70 internal error, 78 bad
-configuration, 128 + n on signal n. Never 2, except with --exit-code and from `hook`, where 2
-means a denial.
+configuration, 128 + n on signal n. Only `hook` (denied) and `fire --exit-code` (not simply
+allowed) end with 2.
 
 `crosier help COMMAND` has details and examples; `crosier man COMMAND` prints its manual page.
 
@@ -31,7 +31,7 @@ pub(crate) struct ConfigArgs {
     pub(crate) config: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) homes: HomeArgs,
-    /// Trust the project if this is its digest, as `crosier trust --digest` prints it
+    /// For this call, trust the project if its files have this digest, which `crosier trust --digest` prints
     #[arg(long, value_name = "SHA256")]
     pub(crate) trust: Option<String>,
 }
@@ -110,7 +110,9 @@ pub(crate) fn public() -> Command {
 fn bare() -> Command {
     Command::new("crosier")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("The hook engine for AI agents: fires events at hooks and reports what they decide")
+        .about(
+            "One policy for every coding agent: checks what agents are about to do, and denies, asks or logs",
+        )
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
             groups()

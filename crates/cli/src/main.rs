@@ -35,15 +35,8 @@ use std::panic::catch_unwind;
 
 use exit::{Exit, Failed};
 
-#[cfg(not(test))]
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator::new();
-
-/// Prepares for a command that handles one event and ends.
-fn use_block() {
-    #[cfg(not(test))]
-    ALLOCATOR.use_block();
-}
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
 fn main() -> std::process::ExitCode {

@@ -73,8 +73,11 @@ pub static ROWS: &[EventRow] = &[
         .fields(&[SOURCE, Field::optional("file_path", Text, "the file")])
         .matches_on("source")
         .allows(&[Deny]),
-    EventRow::new("WorktreeCreate", "a worktree is about to be created; a hook would have to create it")
-        .fields(&[Field::required("name", Text, "its name")]),
+    EventRow::new(
+        "WorktreeCreate",
+        "a worktree is about to be created; a hook replaces `git worktree`, so do not use it",
+    )
+    .fields(&[Field::required("name", Text, "its name")]),
     EventRow::new("WorktreeRemove", "a worktree is removed").fields(&[Field::required(
         "worktree_path",
         Text,

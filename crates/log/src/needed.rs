@@ -17,7 +17,7 @@ const SHORTEST_CREDENTIALS: usize = 12;
 /// The shortest token with one of these prefixes.
 const SHORTEST_TOKEN: usize = 20;
 
-/// Whether the rules must be run. It may be true needlessly, but never false wrongly.
+/// Whether the rules must be run. There are no false negatives, but perhaps false positives.
 pub(crate) fn needs_rules(text: &str) -> bool {
     may_hold_secret(text) && may_hold_secret(&without_harmless(text))
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crosier::{FailureKind, NotCompleted, PythonCall, PythonResponse, PythonResult, PythonRunner};
 
-use crate::conversation::{Asked, Conversation, Patience, Trouble, hello};
+use crate::conversation::{AnswerLimit, Asked, Conversation, Trouble, hello};
 use crate::key::Key;
 use crate::lent::{params_of, result_of};
 use crate::peer::Peer;
@@ -98,7 +98,7 @@ impl DaemonRunner {
     fn proved(&self, greeted: Greeted) -> io::Result<Conversation> {
         let Greeted { mut conversation, asked, nonce, pid, until } = greeted;
         let expected = Key::read(&self.state)?.expect(&nonce, pid);
-        let said = conversation.finish(asked, Patience::until(until), &[]).map_err(Trouble::into_error)?;
+        let said = conversation.finish(asked, AnswerLimit::until(until), &[]).map_err(Trouble::into_error)?;
         let server = said.get("server");
         let of_server = |key: &str| server.as_ref().and_then(|server| server.get(key));
         if of_server("version").is_none_or(|version| version.as_str().as_deref() != Some(&self.version)) {
@@ -131,7 +131,7 @@ fn greet(stream: UnixStream) -> io::Result<Greeted> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut conversation = Conversation::over(stream)?;
+    let mut conversation = Conversation::on(stream)?;
     let asked = conversation.begin("hello", &hello(Some(&nonce)));
     Ok(Greeted { conversation, asked, nonce, pid: peer.pid, until })
 }
@@ -143,7 +143,7 @@ impl PythonRunner for DaemonRunner {
         let mut conversation = self.connect()?;
         let stops: Vec<BorrowedFd<'_>> = call.stops().collect();
         let asked = conversation.begin("python.call", &params);
-        match conversation.finish(asked, Patience::while_alive(call.deadline), &stops) {
+        match conversation.finish(asked, AnswerLimit::while_alive(call.deadline), &stops) {
             Ok(result) => {
                 lock(&self.free).push(conversation);
                 result_of(&result)

@@ -51,13 +51,13 @@ pub(crate) struct Asked {
 
 /// How long an answer may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct AnswerLimit {
     pub(crate) until: Instant,
     /// How long nothing may be said meanwhile. Only whole lines count: single bytes are no sign of life.
     silence: Duration,
 }
 
-impl Patience {
+impl AnswerLimit {
     /// Until this moment, however quiet it is.
     pub(crate) fn until(until: Instant) -> Self {
         Self { until, silence: Duration::MAX }
@@ -69,7 +69,7 @@ impl Patience {
     }
 
     /// Until when to wait, for a server that was last heard at this moment.
-    fn over(self, heard: Instant) -> Instant {
+    fn wait_until(self, heard: Instant) -> Instant {
         heard.checked_add(self.silence).map_or(self.until, |silent| silent.min(self.until))
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn hello(nonce: Option<&str>) -> String {
 }
 
 impl Conversation {
-    pub(crate) fn over(stream: UnixStream) -> io::Result<Self> {
+    pub(crate) fn on(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self { stream, read: Vec::new(), searched: 0, last: 0 })
     }
@@ -92,7 +92,7 @@ impl Conversation {
     /// Why the server cannot be used.
     pub fn open(socket: &SocketPath) -> Result<Self, NoSocket> {
         let failed = |error: io::Error| NoSocket::Unusable(format!("the server does not answer: {error}"));
-        let mut conversation = Self::over(socket.connect()?).map_err(failed)?;
+        let mut conversation = Self::on(socket.connect()?).map_err(failed)?;
         conversation.request("hello", &hello(None), SILENCE).map_err(failed)?;
         Ok(conversation)
     }
@@ -103,7 +103,7 @@ impl Conversation {
     /// The server's error, or why it does not answer.
     pub fn request(&mut self, method: &str, params: &str, limit: Duration) -> io::Result<Json> {
         let asked = self.begin(method, params);
-        self.finish(asked, Patience::until(Instant::now() + limit), &[]).map_err(Trouble::into_error)
+        self.finish(asked, AnswerLimit::until(Instant::now() + limit), &[]).map_err(Trouble::into_error)
     }
 
     /// Sends as much of a request as can be sent without waiting.
@@ -123,7 +123,7 @@ impl Conversation {
     pub(crate) fn finish(
         &mut self,
         asked: Asked,
-        patience: Patience,
+        limit: AnswerLimit,
         stops: &[BorrowedFd<'_>],
     ) -> Result<Json, Trouble> {
         let Asked { id, left, most } = asked;
@@ -134,11 +134,11 @@ impl Conversation {
         }
         loop {
             let lost = |why: String, sent: bool| Trouble::Lost { why, sent };
-            let over = patience.over(heard);
+            let over = limit.wait_until(heard);
             let sent = left.is_empty();
             match self.wait(!sent, over, stops).map_err(|error| lost(error.to_string(), sent))? {
                 Waited::Stopped => return Err(lost("the fire was cancelled".to_owned(), sent)),
-                Waited::TimeOver => return Err(patience.ended(sent)),
+                Waited::TimeOver => return Err(limit.ended(sent)),
                 Waited::Ready => {}
             }
             if !sent {
@@ -164,8 +164,8 @@ impl Conversation {
                 return Err(lost("the daemon's answer is too long"));
             }
             // What arrives without being the answer does not gain it time.
-            if Instant::now() >= patience.over(heard) {
-                return Err(patience.ended(sent));
+            if Instant::now() >= limit.wait_until(heard) {
+                return Err(limit.ended(sent));
             }
         }
     }
@@ -219,7 +219,7 @@ impl Conversation {
     }
 }
 
-impl Patience {
+impl AnswerLimit {
     /// Why there is no answer, once it has waited long enough.
     fn ended(self, sent: bool) -> Trouble {
         if sent && Instant::now() >= self.until {
@@ -278,13 +278,13 @@ mod tests {
                 std::thread::sleep(pause);
             }
         });
-        Conversation::over(mine).unwrap()
+        Conversation::on(mine).unwrap()
     }
 
-    fn trouble(conversation: &mut Conversation, method: &str, patience: Patience) -> Trouble {
+    fn trouble(conversation: &mut Conversation, method: &str, limit: AnswerLimit) -> Trouble {
         let asked = conversation.begin(method, "{}");
         let began = Instant::now();
-        let trouble = conversation.finish(asked, patience, &[]).unwrap_err();
+        let trouble = conversation.finish(asked, limit, &[]).unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(10));
         trouble
     }
@@ -296,8 +296,8 @@ mod tests {
             (b"{\"id\":99}\n", Duration::ZERO),
             (b"{\"method\":\"alive\"}\n", Duration::from_millis(1)),
         ] {
-            let patience = Patience::until(Instant::now() + Duration::from_millis(100));
-            let trouble = trouble(&mut with(bytes, pause), "python.call", patience);
+            let limit = AnswerLimit::until(Instant::now() + Duration::from_millis(100));
+            let trouble = trouble(&mut with(bytes, pause), "python.call", limit);
             assert!(matches!(trouble, Trouble::Late), "{trouble:?}");
         }
     }
@@ -305,10 +305,10 @@ mod tests {
     #[test]
     fn single_bytes_are_no_sign_of_life() {
         let over = Instant::now() + Duration::from_secs(60);
-        let patience = Patience { until: over, silence: Duration::from_millis(100) };
+        let limit = AnswerLimit { until: over, silence: Duration::from_millis(100) };
         let mut dripping = with(b"x", Duration::from_millis(1));
         assert!(matches!(
-            trouble(&mut dripping, "python.call", patience),
+            trouble(&mut dripping, "python.call", limit),
             Trouble::Lost { sent: true, why } if why.contains("does not answer")
         ));
     }
@@ -316,8 +316,8 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_too_long_soon() {
         for (method, bytes) in [("hello", &[b'x'; 4096]), ("python.call", &[b' '; 4096])] {
-            let patience = Patience::until(Instant::now() + Duration::from_secs(60));
-            let trouble = trouble(&mut with(bytes, Duration::ZERO), method, patience);
+            let limit = AnswerLimit::until(Instant::now() + Duration::from_secs(60));
+            let trouble = trouble(&mut with(bytes, Duration::ZERO), method, limit);
             assert!(matches!(trouble, Trouble::Lost { why, .. } if why.contains("too long")));
         }
     }
@@ -325,10 +325,10 @@ mod tests {
     #[test]
     fn an_answer_that_is_there_is_read_even_if_its_time_is_over() {
         let (mine, mut its) = UnixStream::pair().unwrap();
-        let mut conversation = Conversation::over(mine).unwrap();
+        let mut conversation = Conversation::on(mine).unwrap();
         let asked = conversation.begin("hello", "{}");
         its.write_all(b"{\"method\":\"alive\"}\n{\"id\":1,\"result\":7}\n").unwrap();
-        let result = conversation.finish(asked, Patience::until(Instant::now()), &[]).unwrap();
+        let result = conversation.finish(asked, AnswerLimit::until(Instant::now()), &[]).unwrap();
         assert_eq!(result.text(), "7");
     }
 }

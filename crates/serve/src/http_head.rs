@@ -1,5 +1,5 @@
 //! The head of an HTTP request as it was sent, for requests that the HTTP library refuses: an agent that has sent its token
-//! waits for a decision, and lets the tool run on any error of HTTP.
+//! waits for a decision, and lets the tool run on any HTTP error.
 
 use std::io;
 use std::pin::Pin;

@@ -70,7 +70,7 @@ fn added(file: &LayerFile, found: &Inspection) -> Option<usize> {
 
 fn text(found: &Inspection) -> std::result::Result<(), Failed> {
     if found.layers.is_empty() {
-        return print::data("no configuration is in force here; a `crosier.yaml` in this folder would be");
+        return print::data("no configuration is in force here; `crosier init` writes one");
     }
     let mut drawn = table::table(["LAYER", "FILE", "ADDS"]);
     for file in &found.layers.files {

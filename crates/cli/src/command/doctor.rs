@@ -116,9 +116,9 @@ fn examine(request: &Request) -> Vec<Finding> {
         Finding::new("crosier", Level::Fine, env!("CARGO_PKG_VERSION")),
         platform(),
         Finding::new(
-            "exits",
+            "hooks",
             Level::Fine,
-            format!("process exits are detected with {}", crosier::mechanism()),
+            format!("the end of a hook's process is noticed with {}", crosier::mechanism()),
         ),
         shell(),
         program("python3", "Python hooks cannot run"),

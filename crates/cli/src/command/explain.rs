@@ -24,10 +24,10 @@ Example:
 pub(crate) struct ExplainArgs {
     /// The event, by its name, or by an alias such as pre:tool
     event: String,
-    /// The value that matchers run on: a tool's name; for other events a trigger, a path, …
+    /// The value that matchers are compared with: a tool's name; for other events a trigger, a path, …
     #[arg(long = "tool", visible_alias = "match", value_name = "NAME")]
     value: Option<String>,
-    /// The agent that the event happens in
+    /// The event's agent_id, which selects the hooks of one agent (not the name of a coding agent)
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     #[command(flatten)]

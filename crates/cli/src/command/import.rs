@@ -59,7 +59,7 @@ impl Run for ImportArgs {
     fn run(&self) -> Result {
         let known = FILES.iter().find(|(name, _)| *name == self.agent);
         let (Some((_, usual)), Some(agent)) = (known, crosier_dialect::find(&self.agent)) else {
-            let message = format!("cannot import from `{}`: there are claude, codex, gemini", self.agent);
+            let message = format!("cannot import from `{}`, only from claude, codex and gemini", self.agent);
             return Err(Failed::new(Exit::Usage, message));
         };
         let files = match &self.file {

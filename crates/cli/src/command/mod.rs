@@ -98,7 +98,10 @@ pub(crate) static TABLE: &[Row] = &[
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
     row::<trust::TrustArgs>("trust", "Review what a project would run, and trust it"),
-    row::<run::RunArgs>("run", "Run the agent: a prompt, a model, tools, and the hooks of this folder"),
+    row::<run::RunArgs>(
+        "run",
+        "Run Crosier's own reference agent: a prompt, a model, tools, and the hooks of this folder",
+    ),
     row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
     row::<import::ImportArgs>("import", "Write an agent's own hooks as a crosier.yaml"),
     row::<log::LogArgs>("log", "Show what hooks decided, and why; follow it, filter it, count it"),
@@ -135,7 +138,7 @@ fn start<A: Run>(matches: &ArgMatches) -> Result {
 pub(crate) fn run() -> std::result::Result<Result, clap::Error> {
     let is_short = |word: OsString| word == "hook" || word == "fire";
     if std::env::args_os().nth(1).is_some_and(is_short) {
-        crate::use_block();
+        crate::ALLOCATOR.use_block();
     }
     if let Some(fire) = fire::quick(std::env::args_os().skip(1)) {
         return Ok(fire.run());

@@ -27,11 +27,17 @@ impl Run for PacksArgs {
         let Some(name) = &self.name else { return self.list(packs) };
         let full = if name.contains(':') { name.clone() } else { format!("crosier:{name}") };
         let Some(pack) = packs.iter().find(|pack| pack.name == full) else {
-            let near = nearest(&full, packs.iter().map(|pack| pack.name));
-            let help = near.map_or_else(
-                || "`crosier packs` lists them".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
+            // Without the part that all names share.
+            let short = |name: &'static str| name.split_once(':').map_or(name, |(_, short)| short);
+            let wanted = full.split_once(':').map_or(full.as_str(), |(_, short)| short);
+            let near = nearest(wanted, packs.iter().map(|pack| short(pack.name)));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    let names: Vec<&str> = packs.iter().map(|pack| pack.name).collect();
+                    format!("there are {}", names.join(", "))
+                }
+            };
             return Err(Failed::new(
                 Exit::Usage,
                 format!("there is no pack `{}`: {help}", print::one_line(name)),

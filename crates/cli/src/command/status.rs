@@ -199,7 +199,10 @@ impl ProjectStatus {
         if let Some(why) = &self.closed {
             text += &format!("closed: actions are denied here: {}\n", print::one_line(why));
         } else if self.files.is_empty() {
-            text += "policy: none is in force here; `crosier init` writes one\n";
+            text += match self.trust.is_empty() {
+                true => "policy: none is in force here; `crosier init` writes one\n",
+                false => "policy: none is in force here\n",
+            };
         } else {
             let files: Vec<String> = self
                 .files
@@ -209,7 +212,9 @@ impl ProjectStatus {
             text += &format!("policy: {} from {}\n", count(self.hooks, "hook"), files.join(", "));
         }
         for (folder, state) in &self.trust {
-            text += &format!("trust: {} is {state}\n", install_context.shown(std::path::Path::new(folder)));
+            let remedy = if *state == NOT_TRUSTED { "; to use its hooks: crosier trust" } else { "" };
+            let folder = install_context.shown(std::path::Path::new(folder));
+            text += &format!("trust: {folder} is {state}{remedy}\n");
         }
         if !self.packs.is_empty() {
             text += &format!("packs: {}\n", self.packs.join(", "));
@@ -252,10 +257,12 @@ impl ProjectStatus {
     }
 }
 
+const NOT_TRUSTED: &str = "not trusted";
+
 fn word(standing: &Standing) -> &'static str {
     match standing {
         Standing::Trusted => "trusted",
-        Standing::Never => "never trusted",
+        Standing::Never => NOT_TRUSTED,
         _ => "closed",
     }
 }
@@ -291,14 +298,19 @@ impl LogStatus {
     fn lines(&self) -> String {
         match &self.last {
             None => "log: no event yet\n".to_owned(),
-            Some(last) => format!(
-                "log: last event {} of {} at {}; today {}, {} denied\n",
-                print::one_line(&last.event),
-                print::one_line(&last.agent),
-                last.time,
-                count(self.events_today, "event"),
-                self.denied_today
-            ),
+            Some(last) => {
+                let event = match last.event.as_str() {
+                    "" => String::new(),
+                    event => format!("{}, ", print::one_line(event)),
+                };
+                format!(
+                    "log: last event: {}, {event}{}; today {}, {} denied\n",
+                    print::one_line(&last.agent),
+                    last.time,
+                    count(self.events_today, "event"),
+                    self.denied_today
+                )
+            }
         }
     }
 

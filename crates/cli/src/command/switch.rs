@@ -215,6 +215,11 @@ impl Hooks {
             self.all.iter().filter_map(|hook| crosier_policy::shown(&hook.declared)).collect();
         let near = nearest(name, names.iter().map(String::as_str));
         let name = print::one_line(name);
+        if name == "self-guard" {
+            return failed(format!(
+                "`{name}` is always on; `self_guard: off` in your own crosier.yaml switches it off"
+            ));
+        }
         failed(match near {
             Some(near) => format!("no hook is named `{name}`, did you mean `{}`?", print::one_line(near)),
             None => format!("no hook is named `{name}`; `crosier list` shows them"),

@@ -165,7 +165,7 @@ pub(super) static CLAUDE: Agent = Agent {
     ],
     page: Page {
         file: "~/.claude/settings.json (or .claude/settings.json, .claude/settings.local.json in a project)",
-        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook claude", "timeout": 60, "onFailure": "block"}]}]}}"#,
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook claude --deadline 55", "timeout": 60, "onFailure": "block"}]}]}}"#,
         on_failure: "A missing program, a hook that times out and every exit status but 2 let the tool run, unless the entry \
                 has `\"onFailure\": \"block\"`.",
         caveats: &[

@@ -97,7 +97,7 @@ pub(super) static CODEX: Agent = Agent {
     ],
     page: Page {
         file: "~/.codex/hooks.json (or .codex/hooks.json in a project)",
-        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook codex", "timeout": 60}]}]}}"#,
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook codex --deadline 55", "timeout": 60}]}]}}"#,
         on_failure: "A missing program, a timeout, exit status 1, and 2 with an empty stderr are shown as `hook: … Failed`, and \
                 the tool runs.",
         caveats: &[

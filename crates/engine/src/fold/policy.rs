@@ -23,7 +23,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &m
     let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
     let mut reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
     if !failure.detail.is_empty() {
-        // This helps the reader to fix the hook.
+        // The cause, so that the reader of the reason can fix the hook.
         reason.push_str(": ");
         reason.push_str(&failure.detail);
     }
@@ -42,7 +42,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &m
         }
         return;
     }
-    // No later hook runs, as after a denial: they must not decide without the guard that failed.
+    // No later hook runs, as after a denial: later hooks must not decide without the guard that failed.
     outcome.suppress_output |= allowed.has(Capability::Suppress);
     if !allowed.has(Capability::Suppress) && outcome.halt.is_none() {
         outcome.halt = Some(Directive::new(reason, by));

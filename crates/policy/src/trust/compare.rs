@@ -170,7 +170,7 @@ pub(crate) fn compare_file<'a>(
     let path = || folder.join(&file.path);
     let differs = |what: String| Difference { path: file.path.clone(), what };
     if file.kind == Kind::Venv {
-        // From before the files are listed: what is changed meanwhile changes it.
+        // Taken before the files are listed, so that a change meanwhile shows in the next comparison.
         let found = stamp::of_venv(&path());
         if venvs == Venvs::ByStamp && found.is_some() && found == file.seen {
             return Ok(found);

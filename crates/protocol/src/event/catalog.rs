@@ -138,8 +138,9 @@ impl Catalog {
     /// An error message for a name that no row has, with the most similar name that exists.
     #[must_use]
     pub fn unknown_event(&self, name: &str) -> String {
-        let names = self.rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
-        match nearest(name, names) {
+        // Names before aliases: most people know only the names.
+        let aliases = || self.rows().filter_map(|row| row.alias);
+        match nearest(name, self.rows().map(|row| row.name)).or_else(|| nearest(name, aliases())) {
             Some(near) => format!("unknown event `{name}`, did you mean `{near}`?"),
             None => format!("unknown event `{name}`; `crosier events` lists them"),
         }

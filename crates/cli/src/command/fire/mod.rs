@@ -35,7 +35,7 @@ pub(crate) struct FireArgs {
     event: String,
     #[command(flatten)]
     config: ConfigArgs,
-    /// The agent that the event happens in
+    /// The event's agent_id, which selects the hooks of one agent (not the name of a coding agent)
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// Append what hooks do while they run to this file, one JSON object per line

@@ -45,7 +45,8 @@ pub(crate) struct HookArgs {
     event: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Answer within this time, which must be shorter than the agent's own timeout
+    /// Answer within this time, which must be shorter than the agent's own timeout (default: a little shorter than the
+    /// agent's usual timeout)
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<u32>,
     /// Print the plugin that opencode loads: it runs this same command
@@ -99,6 +100,9 @@ impl HookArgs {
     fn unknown_agent(&self) -> String {
         let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
         let mistake = self.mistake.as_ref().map(|mistake| format!("{mistake}; ")).unwrap_or_default();
+        if self.agent.is_empty() {
+            return format!("{mistake}`crosier hook` needs the name of an agent: {}", names.join(", "));
+        }
         format!(
             "{mistake}`crosier hook {}`: there is no such agent; the agents are {}",
             self.agent,

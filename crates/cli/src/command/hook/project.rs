@@ -62,7 +62,7 @@ fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
     Some(state.join("pin").join(session::name_of(call)?))
 }
 
-/// Whether the folder has or had a policy that does not already apply to one of the others.
+/// Whether the project folder has or had a policy that does not already apply to one of these other folders.
 fn adds_project(request: &Request, others: &[PathBuf]) -> bool {
     let is_new = |folder: &PathBuf| !others.iter().any(|other| other.starts_with(folder));
     crosier_policy::trust::configured(request).map_or(true, |all| all.iter().any(is_new))

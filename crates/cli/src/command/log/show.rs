@@ -69,7 +69,7 @@ impl Layout {
             ("would", record.would.clone().unwrap_or_default()),
             ("by", record.by.clone().unwrap_or_default()),
             (
-                if record.kind == RecordKind::Command { "did" } else { "reason" },
+                if record.kind == RecordKind::Command { "changed" } else { "reason" },
                 record.reason.clone().unwrap_or_default(),
             ),
             ("effects", record.effects.join(", ")),

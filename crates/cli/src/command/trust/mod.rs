@@ -52,7 +52,7 @@ pub(crate) struct TrustArgs {
     /// Keep running, show each change, and trust it with one key: for people who work on hooks
     #[arg(long, conflicts_with_all = ["yes", "diff", "digest", "list", "revoke"])]
     watch: bool,
-    /// Print JSON: with --list
+    /// Print JSON (only with --list)
     #[arg(long, requires = "list")]
     json: bool,
     #[command(flatten)]

@@ -24,8 +24,8 @@ const SESSION: &str = "crosier-try";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Hooks run as they do for an agent, with CROSIER_TRY=1 in their environment; nothing is logged as an
-event. The exit status is 0 whatever they decide.
+    after_help = "Hooks run as they do for an agent, with CROSIER_TRY=1 in their environment; nothing is written
+to the log. The exit status is 0 whatever they decide.
 
 Example:
   crosier try 'git push --force'

@@ -16,7 +16,10 @@ all agents, because tools and their fields have the same names everywhere (`Bash
 
 An effect that an agent does not support is never dropped silently: the agent's page says what happens instead, and
 `crosier events --agent AGENT` prints it. When Crosier itself fails (a bad configuration, a mistake in the entry, an exceeded
-deadline), actions are denied, the person is told at the next prompt, and nothing keeps the agent going.
+deadline), actions are denied, the person is told at the next prompt, and at Stop the agent may stop.
+
+On these pages, *tell the person* is what [events](../events.md) calls a notice, *replace output* is a rewrite of the output,
+and *hide output* is suppress.
 
 A call with several parts (a patch of several files, a list of commands) fires one event per part, and the strictest
 decision counts. `host.part` is the number of the part.

@@ -58,8 +58,8 @@ permissions: {shellExec: ask}      # what /perms check looks up
 - Relative paths are relative to the folder of the file. Hooks also run in that folder.
 - Every key may be written in camel case (`onError`). Keys that begin with `x-` are ignored. A name is unique in its scope; a
   hook without a name is called by its position, `PreToolUse[1]`.
-- The top-level keys are `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of `.arma`
-  files), `permissions` (`NAME: allow | ask | deny`; with several files the strictest counts), `extends`, and for the program
+- The top-level keys are `hooks`, `agents` (each with `id`, which is compared with the event's `agent_id`, and `hooks`, or
+  `backend: {hooks}`), `scripts` (a list of `.arma` files), `permissions` (`NAME: allow | ask | deny`; with several files the strictest counts), `extends`, and for the program
   `trust` (globs of additional files that are [trusted](trust.md) with it). Only the user's and the managed file may have
   `log` (`on`, `off`), `daemon` (`auto`, `off`), `self_guard` (`on`, `off`) and `otlp` (reserved: it has no effect yet, and
   `crosier check` says so). Other top-level keys are taken as another program's, if the file also has one of these.
@@ -75,8 +75,9 @@ permissions: {shellExec: ask}      # what /perms check looks up
   at the top level instead of under `hooks:`, and a misspelled key.
 - `extends: NAME` or a list of names adds packs of ready-made hooks, before the hooks of the file; a path names a file as a
   pack. To change a pack's hook, add an entry with its name under the same event: without a handler key (`command`,
-  `handler`, …) its keys replace the pack's; with one it replaces the whole hook. Only the first file that extends a pack can
-  change it.
+  `handler`, …) its keys replace the pack's; with one it replaces the whole hook. The guards of `crosier:recommended`,
+  `crosier:secrets` and `crosier:strict` are also under `PermissionRequest`, as `NAME-on-request`: change both. Within a
+  layer only the first file that extends a pack can change it; in a later layer a hook of that name is a hook of its own.
 - In a MassGen file (one with `orchestrator`, or with agents that have a `backend`) a `handler` without a `type` is a Python
   function.
 - A hook runs one of: `command` (a line for `sh -c`), `argv` (no shell), `run` (a script line), or `type` with `handler`: a
