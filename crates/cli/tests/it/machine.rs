@@ -11,7 +11,7 @@ fn doctor_names_what_hooks_will_find() {
     let ran = lab.run(&["doctor"]).exits(0);
     ran.says(env!("CARGO_PKG_VERSION"))
         .says("platform")
-        .says("exits    process exits are detected with ")
+        .says("the end of a hook's process is noticed with ")
         .says("/bin/sh");
     ran.says("python3").says("git").says("crosier.yaml: 1 hook, no problems").says("no hook is switched off");
 }
