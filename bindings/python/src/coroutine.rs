@@ -16,10 +16,10 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::engine::NativeEngine;
 use crate::fire::{FireMode, deadline_error};
 use crate::fork::generation;
-use crate::held::PyFire;
 use crate::hook::running_loop;
 use crate::lock::lock;
 use crate::outcome::Outcome;
+use crate::py_fire::PyFire;
 use crate::python::{error, python};
 use crate::waiting::Stop;
 

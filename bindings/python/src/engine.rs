@@ -13,12 +13,12 @@ use crate::coroutine::{Arguments, FireCoroutine};
 use crate::explain;
 use crate::fire::{FireMode, SyncArguments, fire_async, fire_blocking, has_required};
 use crate::fork::{forked_error, generation};
-use crate::held::PyFire;
 use crate::hook::Function;
 use crate::kinds::{Kinds, PyKind};
 use crate::load::{self, Request};
 use crate::messages::NativeMessages;
 use crate::outcome::Outcome;
+use crate::py_fire::PyFire;
 use crate::python::error;
 use crate::register::{HookOptions, NativeScope, register};
 

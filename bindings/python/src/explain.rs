@@ -5,7 +5,7 @@ use crosier::{Engine, Entry, Event, EventKind, Json};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::held::event_error;
+use crate::py_fire::event_error;
 
 /// Every event: its names, fields and effects. For stubs and documentation.
 #[pyfunction]

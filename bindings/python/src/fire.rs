@@ -10,10 +10,10 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::coroutine::{Arguments, FireCoroutine};
 use crate::engine::NativeEngine;
-use crate::held::PyFire;
 use crate::hook::running_loop;
 use crate::kinds::PyKind;
 use crate::outcome::Outcome;
+use crate::py_fire::PyFire;
 use crate::python::{error, python};
 use crate::waiting::{Stop, wait};
 

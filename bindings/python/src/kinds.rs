@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::base::LastBase;
-use crate::held::event_error;
+use crate::py_fire::event_error;
 
 /// A kind, with data that is the same for all events of this kind that an engine fires.
 pub struct PyKind {

@@ -3,17 +3,16 @@
 //! Python registers functions (`register.rs`) and fires events (`fire.rs`); the engine walks its hooks; a hook that is
 //! Python code is called in place, on a thread, or as a coroutine on the loop that awaits the fire (`hook/`).
 //! `coroutine.rs` is the awaitable: it polls the walk and suspends on the caller's loop, so that no other thread is
-//! involved. `held.rs` is the event in Python's form: it is converted to JSON only when a hook outside this process
+//! involved. `py_fire.rs` is the event in Python's form: it is converted to JSON only when a hook outside this process
 //! needs it.
 
+mod arguments;
 mod base;
 mod coroutine;
 mod engine;
 mod explain;
 mod fire;
 mod fork;
-mod handed;
-mod held;
 mod hook;
 mod json;
 mod kinds;
@@ -21,6 +20,7 @@ mod load;
 mod lock;
 mod messages;
 mod outcome;
+mod py_fire;
 mod python;
 mod register;
 mod waiting;

@@ -5,8 +5,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::held::Rewritten;
 use crate::json;
+use crate::py_fire::Rewritten;
 use crate::python::{error, python};
 
 /// The combined answer to one event.

@@ -26,4 +26,4 @@ pub use agent::{ALL, find};
 pub use compose::compose;
 pub use read::{Call, Read, Unreadable, read};
 pub use rows::catalog;
-pub use say::{Answer, PersonMessage, Verdict, acts, closed};
+pub use say::{Answer, PersonMessage, Verdict, closed, is_denied_when_closed};

@@ -9,7 +9,7 @@ use crate::loader::catalog;
 
 /// Whether the person is told at this event when the policy cannot be relied on.
 #[must_use]
-pub fn tells(event: &str) -> bool {
+pub fn is_told_when_closed(event: &str) -> bool {
     TOLD_WHEN_CLOSED.contains(&event)
 }
 
@@ -51,14 +51,18 @@ impl Closed {
         };
         for name in DENIED_WHEN_CLOSED.iter().chain(&TOLD_WHEN_CLOSED) {
             let Some(kind) = builder.catalog().find(name) else { continue };
-            let (why, acts) = (self.why.clone(), DENIED_WHEN_CLOSED.contains(name));
+            let (why, denies) = (self.why.clone(), DENIED_WHEN_CLOSED.contains(name));
             // A denial ends the walk. The notice comes before all hooks. The denial comes after the hooks of the
             // managed and user layers and before those of projects, so that its reason is shown, not that of a
             // project's hook.
-            let (layer, priority) = if acts { (Layer::User, i32::MAX) } else { (Layer::Managed, i32::MIN) };
+            let (layer, priority) = if denies { (Layer::User, i32::MAX) } else { (Layer::Managed, i32::MIN) };
             let hook = Hook::on_event(kind).named(format!("closed:{name}")).system().priority(priority);
             let hook = hook.callback(move |_| -> Answer {
-                if acts { Reply::deny(why.clone()).into() } else { Reply::none().notify(why.clone()).into() }
+                if denies {
+                    Reply::deny(why.clone()).into()
+                } else {
+                    Reply::none().notify(why.clone()).into()
+                }
             });
             builder = builder.hook(hook.in_layer(layer));
         }

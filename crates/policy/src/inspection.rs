@@ -11,7 +11,7 @@ use crate::foreign;
 use crate::loader::loader;
 use crate::request::Request;
 use crate::switch::Switches;
-use crate::trust::{self, Standing, standings};
+use crate::trust::{self, TrustState, trust_states};
 
 /// All configuration that was found, whether it is in force or not.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Inspection {
     /// Their content, by layer, or all problems in them.
     pub loaded: Result<Vec<(Layer, Config)>, Problems>,
     /// The trust of each folder of the project, or why it cannot be determined.
-    pub standings: Result<Vec<(PathBuf, Standing)>, Closed>,
+    pub trust_states: Result<Vec<(PathBuf, TrustState)>, Closed>,
 }
 
 /// Finds and loads the files of a request. `prepare` is applied to the loader of each layer.
@@ -30,14 +30,14 @@ pub fn inspect(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Inspect
     let places = request.places(&request.project, Vec::new());
     let is_named = !request.named.is_empty();
     let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
-    let standings = if is_named { Ok(Vec::new()) } else { standings(request) };
+    let trust_states = if is_named { Ok(Vec::new()) } else { trust_states(request) };
     if !is_named {
-        let folders = match &standings {
+        let folders = match &trust_states {
             Ok(all) => all.iter().map(|(folder, _)| folder.clone()).collect(),
             Err(_) => project_folders(&places),
         };
         let (plain, linked): (Vec<PathBuf>, Vec<PathBuf>) =
-            folders.into_iter().partition(|folder| !is_foreign_link(folder, &standings));
+            folders.into_iter().partition(|folder| !is_foreign_link(folder, &trust_states));
         layers.add_project(&plain);
         refuse_links(&mut layers, &linked);
     }
@@ -53,7 +53,7 @@ pub fn inspect(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Inspect
         }
         Ok(configs)
     });
-    let mut inspect = Inspection { layers, loaded, standings };
+    let mut inspect = Inspection { layers, loaded, trust_states };
     if !inspect.may_run() {
         inspect.hide_foreign(request, make);
     }
@@ -87,9 +87,9 @@ impl Inspection {
     /// Whether code in these files may run: a person named or wrote them, or trusts their current content.
     #[must_use]
     pub fn may_run(&self) -> bool {
-        self.standings
+        self.trust_states
             .as_ref()
-            .is_ok_and(|all| all.iter().all(|(_, standing)| *standing == Standing::Trusted))
+            .is_ok_and(|all| all.iter().all(|(_, trust_state)| *trust_state == TrustState::Trusted))
     }
 
     /// The files of one layer.
@@ -113,9 +113,9 @@ impl Inspection {
 }
 
 /// Whether the configuration of an untrusted folder is a symbolic link, which can point to any file.
-fn is_foreign_link(folder: &Path, standings: &Result<Vec<(PathBuf, Standing)>, Closed>) -> bool {
+fn is_foreign_link(folder: &Path, trust_states: &Result<Vec<(PathBuf, TrustState)>, Closed>) -> bool {
     let is_trusted =
-        standings.as_ref().is_ok_and(|all| all.contains(&(folder.to_owned(), Standing::Trusted)));
+        trust_states.as_ref().is_ok_and(|all| all.contains(&(folder.to_owned(), TrustState::Trusted)));
     let is_link = |name: &&str| folder.join(name).is_symlink();
     !is_trusted && [FILE, LOCAL_FILE].iter().any(is_link)
 }

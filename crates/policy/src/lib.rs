@@ -16,7 +16,7 @@ mod state;
 mod switch;
 pub mod trust;
 
-pub use closed::{Closed, Fault, tells};
+pub use closed::{Closed, Fault, is_told_when_closed};
 pub use crosier_layers::{Person, real};
 pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
 pub use inspection::{Inspection, inspect, switches};

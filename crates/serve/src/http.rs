@@ -25,7 +25,7 @@ use crate::MAX_LINE;
 use crate::connection::MethodResult;
 use crate::error::{ErrorKind, RpcError};
 use crate::host::{ConfigLocation, ConfigSource, HookRequest};
-use crate::http_head::{Head, Held, MAX_HEAD, drain};
+use crate::http_head::{DelayedOutput, Head, MAX_HEAD, drain};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
@@ -135,7 +135,7 @@ impl Service {
         let mut http = hyper::server::conn::http1::Builder::new();
         http.keep_alive(false).max_buf_size(MAX_HEAD * 2);
         let stream = Arc::new(stream);
-        let held = Held {
+        let held = DelayedOutput {
             stream: Arc::clone(&stream),
             is_served: Arc::clone(&is_served),
             held_back: Arc::clone(&held_back),

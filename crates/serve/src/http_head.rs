@@ -85,20 +85,20 @@ fn is_whole(head: &[u8]) -> bool {
 /// A connection whose output is held back until the request was handed to the service: before that, the HTTP library
 /// writes only errors of its own.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct DelayedOutput {
     pub(crate) stream: Arc<TcpStream>,
     /// Whether the request was handed over.
     pub(crate) is_served: Arc<AtomicBool>,
     pub(crate) held_back: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Held {
+impl DelayedOutput {
     fn is_served(&self) -> bool {
         self.is_served.load(Ordering::SeqCst)
     }
 }
 
-impl AsyncRead for Held {
+impl AsyncRead for DelayedOutput {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl AsyncRead for Held {
     }
 }
 
-impl AsyncWrite for Held {
+impl AsyncWrite for DelayedOutput {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if !self.is_served() {
             self.held_back.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::held::PyFire;
 use crate::json;
+use crate::py_fire::PyFire;
 use crate::python::python;
 
 pub fn interpreter_is_ending() -> Answer {
@@ -16,7 +16,7 @@ pub fn interpreter_is_ending() -> Answer {
 
 /// The hook did not get the event: this denies.
 pub fn delivery_failure(py: Python<'_>, error: &PyErr) -> Answer {
-    Failure::new(FailureKind::Delivery, format!("the event cannot be handed over: {}", error.value(py)))
+    Failure::new(FailureKind::Delivery, format!("the event cannot be passed over: {}", error.value(py)))
         .into()
 }
 

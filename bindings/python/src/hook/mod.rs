@@ -14,8 +14,8 @@ use pyo3::types::PyTuple;
 use self::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 pub use self::task::running_loop;
 pub use self::thread::Job;
-use crate::handed;
-use crate::held::PyFire;
+use crate::arguments::event_arguments;
+use crate::py_fire::PyFire;
 use crate::python::python;
 
 /// A hook's function, and what is known about it.
@@ -31,7 +31,7 @@ pub struct Function {
 impl Function {
     /// Its arguments.
     fn arguments<'py>(&self, py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
-        let arguments = handed::arguments(py, call)?;
+        let arguments = event_arguments(py, call)?;
         if !self.takes_context {
             return Ok(arguments);
         }

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 
 use super::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 use super::{Function, weak, with_fired};
-use crate::held::PyFire;
+use crate::py_fire::PyFire;
 use crate::python::python;
 
 impl Function {

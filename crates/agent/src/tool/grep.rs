@@ -107,7 +107,7 @@ impl Search {
 
     fn run(&self, workspace: &Workspace, stop: &Stop) -> Result<String, ToolError> {
         let start = workspace.relative(&self.path)?;
-        let mut found = Found { text: String::new(), left: self.limit, over: false };
+        let mut found = Matches { text: String::new(), left: self.limit, over: false };
         // A file that is named directly is searched whatever its name is, and is an error if it cannot be read.
         match workspace.read_text(&start) {
             Ok(text) => {
@@ -138,13 +138,13 @@ fn looks_binary(text: &str) -> bool {
     text.bytes().take(8192).any(|byte| byte == 0)
 }
 
-struct Found {
+struct Matches {
     text: String,
     left: usize,
     over: bool,
 }
 
-impl Found {
+impl Matches {
     /// Adds every line in which a match begins.
     fn take(&mut self, path: &str, text: &str, expression: &Regex) {
         let (mut from, mut counted, mut line) = (0, 0, 1);
@@ -197,7 +197,7 @@ mod tests {
 
     fn lines(expression: &str, text: &str) -> String {
         let expression = RegexBuilder::new(expression).multi_line(true).crlf(true).build().unwrap();
-        let mut found = Found { text: String::new(), left: 3, over: false };
+        let mut found = Matches { text: String::new(), left: 3, over: false };
         found.take("f", text, &expression);
         found.finish(Walked::All)
     }

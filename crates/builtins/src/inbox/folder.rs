@@ -30,7 +30,7 @@ pub(super) struct Folder {
 
 /// What was found in it.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Taken {
     pub(super) messages: Vec<Message>,
     pub(super) problems: Vec<String>,
 }
@@ -49,8 +49,8 @@ impl Folder {
     }
 
     /// Takes the messages for this reader, ordered by sequence, then by name.
-    pub(super) fn take(&self, reader: &Reader<'_>) -> Found {
-        let mut found = Found::default();
+    pub(super) fn take(&self, reader: &Reader<'_>) -> Taken {
+        let mut found = Taken::default();
         let mut message_files = self.message_files(reader, &mut found);
         message_files.sort_by(|a, b| {
             let order = |one: &MessageFile| (one.message.sequence.unwrap_or(u64::MAX), one.name.clone());
@@ -85,7 +85,7 @@ impl Folder {
     }
 
     /// The files that are messages. Others are moved away and complained about.
-    fn message_files(&self, reader: &Reader<'_>, found: &mut Found) -> Vec<MessageFile> {
+    fn message_files(&self, reader: &Reader<'_>, found: &mut Taken) -> Vec<MessageFile> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),

@@ -9,7 +9,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Entry, PythonInfo};
 use crosier_layers::RefusedFile;
-use crosier_policy::trust::Standing;
+use crosier_policy::trust::TrustState;
 use crosier_policy::{Inspection, Request};
 
 use super::Run;
@@ -112,15 +112,15 @@ fn trust_problems(found: &Inspection, request: &Request) -> Problems {
         Problem::warning(&Source::new(print::shown_path(file), ""), Span::at(0), message).with_help(help)
     };
     let mut problems = Problems::default();
-    match &found.standings {
+    match &found.trust_states {
         Err(closed) => {
             problems.push(warning(&request.project, print::plain(&closed.why), "`crosier trust` shows it"))
         }
-        Ok(standings) => {
-            for (folder, standing) in standings {
+        Ok(trust_states) => {
+            for (folder, trust_state) in trust_states {
                 let file = folder.join(DEFAULT_CONFIG);
-                match standing {
-                    Standing::Closed(why) => {
+                match trust_state {
+                    TrustState::Closed(why) => {
                         let message = format!("this project is closed: {}", print::plain(why));
                         problems.push(warning(
                             &file,
@@ -128,7 +128,7 @@ fn trust_problems(found: &Inspection, request: &Request) -> Problems {
                             "actions are denied until a person trusts it again",
                         ));
                     }
-                    Standing::Never => {
+                    TrustState::Never => {
                         let message = "this project is not trusted: its hooks do not run, and none of its modules was imported";
                         problems.push(warning(
                             &file,

@@ -6,7 +6,7 @@ use clap::Args;
 use crosier::Layer;
 use crosier_layers::{LayerFile, RefusedFile};
 use crosier_policy::Inspection;
-use crosier_policy::trust::Standing;
+use crosier_policy::trust::TrustState;
 use serde_json::{Value, json};
 
 use super::Run;
@@ -52,12 +52,14 @@ impl Run for ConfigCommandArgs {
 }
 
 /// The trust state of a file's project; `None` for files that need no trust.
-fn standing<'a>(file: &LayerFile, found: &'a Inspection) -> Option<&'a Standing> {
+fn trust_state<'a>(file: &LayerFile, found: &'a Inspection) -> Option<&'a TrustState> {
     if !matches!(file.layer, Layer::Project(_) | Layer::Local) {
         return None;
     }
-    let all = found.standings.as_ref().ok()?;
-    all.iter().find(|(folder, _)| Some(folder.as_path()) == file.path.parent()).map(|(_, standing)| standing)
+    let all = found.trust_states.as_ref().ok()?;
+    all.iter()
+        .find(|(folder, _)| Some(folder.as_path()) == file.path.parent())
+        .map(|(_, trust_state)| trust_state)
 }
 
 /// How many hooks one file adds to its layer; if it is the only file of the layer, with those of its packs.
@@ -75,9 +77,9 @@ fn text(found: &Inspection) -> std::result::Result<(), Failed> {
     let mut drawn = table::table(["LAYER", "FILE", "ADDS"]);
     for file in &found.layers.files {
         let adds = added(file, found).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
-        let adds = match standing(file, found) {
-            Some(Standing::Never) => format!("{adds}, not in force: not trusted (crosier trust)"),
-            Some(Standing::Closed(why)) => format!("closed: {}", print::one_line(why)),
+        let adds = match trust_state(file, found) {
+            Some(TrustState::Never) => format!("{adds}, not in force: not trusted (crosier trust)"),
+            Some(TrustState::Closed(why)) => format!("closed: {}", print::one_line(why)),
             _ => adds,
         };
         drawn.add_row([file.layer.to_string(), print::one_line(&file.path.display().to_string()), adds]);
@@ -87,7 +89,7 @@ fn text(found: &Inspection) -> std::result::Result<(), Failed> {
         drawn.add_row([file.layer.to_string(), path, format!("refused: {}", print::one_line(&file.why))]);
     }
     table::print(&drawn)?;
-    if let Err(closed) = &found.standings {
+    if let Err(closed) = &found.trust_states {
         print::data(&print::plain(&closed.why))?;
     }
     match &found.loaded {
@@ -98,11 +100,11 @@ fn text(found: &Inspection) -> std::result::Result<(), Failed> {
 
 fn as_json(found: &Inspection) -> Value {
     let file = |file: &LayerFile| {
-        let standing = standing(file, found);
-        let (trust, why) = match standing {
+        let trust_state = trust_state(file, found);
+        let (trust, why) = match trust_state {
             None => (None, None),
-            Some(Standing::Trusted) => (Some("trusted"), None),
-            Some(Standing::Closed(why)) => (Some("closed"), Some(why)),
+            Some(TrustState::Trusted) => (Some("trusted"), None),
+            Some(TrustState::Closed(why)) => (Some("closed"), Some(why)),
             Some(_) => (Some("never"), None),
         };
         json!({
@@ -111,7 +113,7 @@ fn as_json(found: &Inspection) -> Value {
             "hooks": added(file, found),
             "trust": trust,
             "why": why,
-            "in_force": matches!(standing, None | Some(Standing::Trusted)),
+            "in_force": matches!(trust_state, None | Some(TrustState::Trusted)),
         })
     };
     let refused = |file: &RefusedFile| json!({ "layer": file.layer.to_string(), "path": file.path.display().to_string(), "why": file.why });

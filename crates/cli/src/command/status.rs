@@ -8,7 +8,7 @@ use crosier_install::installed::{self, Installed};
 use crosier_install::{Row, Scope, table as agents};
 use crosier_log::{Filter, Log, Record, RecordKind};
 use crosier_policy::Policy;
-use crosier_policy::trust::{self, Standing};
+use crosier_policy::trust::{self, TrustState};
 
 use super::serve::Daemon;
 use super::{Run, doctor_entry};
@@ -160,10 +160,10 @@ impl ProjectStatus {
         let request = setup::request(&[], install_context.homes.clone());
         let mut status =
             Self { folder: install_context.places.project.display().to_string(), ..Self::default() };
-        for (folder, standing) in trust::standings(&request).unwrap_or_default() {
-            status.trust.push((folder.display().to_string(), word(&standing)));
-            // `standings` compares virtual environments too; hooks compare them only right before they run.
-            if let Standing::Closed(why) = standing {
+        for (folder, trust_state) in trust::trust_states(&request).unwrap_or_default() {
+            status.trust.push((folder.display().to_string(), word(&trust_state)));
+            // `trust_states` compares virtual environments too; hooks compare them only right before they run.
+            if let TrustState::Closed(why) = trust_state {
                 status.closed.get_or_insert(why);
             }
         }
@@ -259,10 +259,10 @@ impl ProjectStatus {
 
 const NOT_TRUSTED: &str = "not trusted";
 
-fn word(standing: &Standing) -> &'static str {
-    match standing {
-        Standing::Trusted => "trusted",
-        Standing::Never => NOT_TRUSTED,
+fn word(trust_state: &TrustState) -> &'static str {
+    match trust_state {
+        TrustState::Trusted => "trusted",
+        TrustState::Never => NOT_TRUSTED,
         _ => "closed",
     }
 }

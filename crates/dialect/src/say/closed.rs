@@ -11,7 +11,7 @@ pub const TOLD_WHEN_CLOSED: [&str; 2] = ["UserPromptSubmit", "SessionStart"];
 
 /// Whether this event comes before an action, which is denied when Crosier cannot decide.
 #[must_use]
-pub fn acts(event: &str) -> bool {
+pub fn is_denied_when_closed(event: &str) -> bool {
     DENIED_WHEN_CLOSED.contains(&event)
 }
 
@@ -26,7 +26,7 @@ pub fn closed(
     let entry = event.or_else(|| unambiguous_event(agent));
     let mut builder = AnswerBuilder::new(agent, entry, call);
     match entry {
-        Some(entry) if acts(entry.event) => {
+        Some(entry) if is_denied_when_closed(entry.event) => {
             builder.add_effect(Effect::Deny, reason);
         }
         Some(entry) if TOLD_WHEN_CLOSED.contains(&entry.event) => {

@@ -11,7 +11,7 @@ use crate::json::readable;
 use crate::read::Call;
 use crate::table::{Agent, AgentEvent, AnswerPart, AnswerValue, Delivery, Effect};
 
-pub use closed::{DENIED_WHEN_CLOSED, TOLD_WHEN_CLOSED, acts, closed};
+pub use closed::{DENIED_WHEN_CLOSED, TOLD_WHEN_CLOSED, closed, is_denied_when_closed};
 pub use verdict::{PersonMessage, Verdict};
 use write::Writer;
 

@@ -7,17 +7,17 @@
 mod collect;
 mod compare;
 mod diff;
-mod ever;
 mod glob;
 mod lines;
 mod project;
 mod record;
 mod review;
 mod stamp;
+mod trusted_folders;
 mod warn;
 
 pub(crate) use collect::root_of;
 pub(crate) use project::{Project, Trusted, project};
-pub use project::{Standing, configured, recorded, standings};
+pub use project::{TrustState, configured, recorded, trust_states};
 pub use review::{Change, HookLine, ListedProject, Review, Reviewed, list, review, revoke};
 pub use warn::unrecorded;

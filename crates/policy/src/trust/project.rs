@@ -10,10 +10,10 @@ use crosier_layers::{FILE, LOCAL_FILE, LayerFile, Places, project_folders};
 
 use super::collect::{self, Untrustable};
 use super::compare::{self, Venvs};
-use super::ever;
 use super::record::{Digests, Record, RecordedFile, Records, Unusable};
 use super::review;
 use super::stamp::{self, Finder, Kind, Stamp};
+use super::trusted_folders;
 use crate::closed::{Closed, Fault};
 use crate::in_force::{Notice, Notices};
 use crate::request::Request;
@@ -23,7 +23,7 @@ use crate::state::{self, StateFolder};
 /// The trust state of a folder with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum TrustState {
     /// It was never trusted: its hooks do not run.
     Never,
     /// It is unchanged since it was trusted.
@@ -189,7 +189,7 @@ fn changed(folder: &Path, path: &str, what: &str) -> Closed {
 }
 
 /// The folders that count, and which of them were ever trusted.
-struct Found {
+struct Candidates {
     folders: Vec<PathBuf>,
     known: Vec<PathBuf>,
     records: Option<Records>,
@@ -197,22 +197,22 @@ struct Found {
     unusable: Vec<PathBuf>,
 }
 
-fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Found, Closed> {
+fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Candidates, Closed> {
     let refused = |why: String| Closed::new(Fault::Trust, why);
     let records = match state {
         StateFolder::Usable(folder) => Some(Records::new(folder)),
         StateFolder::Missing => None,
         StateFolder::Refused(why) => return Err(Closed::new(Fault::Refused, why.clone())),
     };
-    let ever = ever::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
-    let mut found = Found { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
+    let listed = trusted_folders::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
+    let mut found = Candidates { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
     for folder in std::iter::once(&request.project).chain(&request.also) {
         let real = match *folder == places.project {
             true => places.real_project(),
             false => fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()),
         };
         let is_known = |above: &&Path| {
-            ever.iter().any(|path| path == above)
+            listed.iter().any(|path| path == above)
                 || found.records.as_ref().is_some_and(|records| records.has(above))
         };
         let known: Vec<PathBuf> = real.ancestors().filter(is_known).map(Path::to_owned).collect();
@@ -302,7 +302,7 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
 type Matching = (Vec<RecordedFile>, Vec<Option<Stamp>>, Option<Digests>);
 
 /// Compares a folder with its record; returns the files that match.
-fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Matching, String> {
+fn compare_with_record(found: &Candidates, folder: &Path, venvs: Venvs) -> Result<Matching, String> {
     let (shown, word) = (show::path(folder), show::argument(folder));
     let gone = || {
         format!("{shown} was trusted, and its trust record is gone; to trust it again: crosier trust {word}")
@@ -358,7 +358,7 @@ fn never(folder: &Path, state: &StateFolder) -> Notice {
 }
 
 /// The project that a person trusts by its digest: it matches, or the policy is closed.
-fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, Closed> {
+fn by_digest(request: &Request, found: &Candidates, digest: &str) -> Result<Project, Closed> {
     let folders: Vec<PathBuf> = found
         .folders
         .iter()
@@ -418,22 +418,22 @@ pub fn recorded(request: &Request) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be determined for any of them.
-pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> {
+pub fn trust_states(request: &Request) -> Result<Vec<(PathBuf, TrustState)>, Closed> {
     let state = state::state_folder(request);
     let found = find(request, &request.places(&request.project, Vec::new()).resolved(), &state)?;
-    let mut standings = Vec::new();
+    let mut trust_states = Vec::new();
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let standing = match compare_with_record(&found, folder, Venvs::InFull) {
-                Ok(_) => Standing::Trusted,
-                Err(why) => Standing::Closed(why),
+            let trust_state = match compare_with_record(&found, folder, Venvs::InFull) {
+                Ok(_) => TrustState::Trusted,
+                Err(why) => TrustState::Closed(why),
             };
-            standings.push((folder.clone(), standing));
+            trust_states.push((folder.clone(), trust_state));
         } else if has_configuration(folder) {
-            standings.push((folder.clone(), Standing::Never));
+            trust_states.push((folder.clone(), TrustState::Never));
         }
     }
-    Ok(standings)
+    Ok(trust_states)
 }
 
 /// The folders of a project that have or had a configuration, without a look at their trust.

@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 use super::collect::{self, Collected, Untrustable};
 use super::diff;
-use super::ever;
-use super::project::{Standing, standings};
+use super::project::{TrustState, trust_states};
 use super::record::{Record, RecordedFile, Records};
 use super::stamp::{Kind, hex};
+use super::trusted_folders;
 use crate::request::Request;
 use crate::show;
 use crate::state::{self, StateFolder};
@@ -95,8 +95,9 @@ pub fn review(request: &Request) -> Result<Review, String> {
     let real = fs::canonicalize(&request.project)
         .map_err(|error| format!("{}: {error}", show::path(&request.project)))?;
     let records = Records::new(&state);
-    let ever = ever::read(request.homes.config.as_deref(), request.person)?;
-    let known = real.ancestors().filter(|above| records.has(above) || ever.iter().any(|path| path == above));
+    let listed = trusted_folders::read(request.homes.config.as_deref(), request.person)?;
+    let known =
+        real.ancestors().filter(|above| records.has(above) || listed.iter().any(|path| path == above));
     let known: Vec<PathBuf> = known.map(Path::to_owned).collect();
     let folders = project_folders(&request.places(&real, known.clone()));
     let mut reviewed = Vec::new();
@@ -165,7 +166,7 @@ impl Review {
             }
             // Write the list first: a folder that is on it and has no record is closed, not forgotten.
             if let Some(config) = &self.config {
-                ever::change(config, self.person, &one.folder, true)?;
+                trusted_folders::change(config, self.person, &one.folder, true)?;
             }
             let failed = |error: std::io::Error| format!("the record cannot be written: {error}");
             records.write(&record).map_err(failed)?;
@@ -341,7 +342,7 @@ pub struct ListedProject {
     /// When it was trusted last, in seconds since 1970; none when its record is gone.
     pub at: Option<u64>,
     /// Its trust state.
-    pub standing: Standing,
+    pub trust_state: TrustState,
 }
 
 /// Every project that is or was trusted.
@@ -354,23 +355,25 @@ pub fn list(request: &Request) -> Result<Vec<ListedProject>, String> {
         StateFolder::Missing => Vec::new(),
         StateFolder::Refused(why) => return Err(why),
     };
-    let mut folders = ever::read(request.homes.config.as_deref(), request.person)?;
+    let mut folders = trusted_folders::read(request.homes.config.as_deref(), request.person)?;
     folders.extend(records.iter().map(|record| PathBuf::from(&record.folder)));
     folders.sort();
     folders.dedup();
-    let standing = |folder: PathBuf| {
+    let trust_state = |folder: PathBuf| {
         let mut one = request.clone();
         one.project.clone_from(&folder);
-        let standing = match standings(&one) {
-            Ok(all) => all.into_iter().find(|(other, _)| *other == folder).map(|(_, standing)| standing),
-            Err(closed) => Some(Standing::Closed(closed.why)),
+        let trust_state = match trust_states(&one) {
+            Ok(all) => {
+                all.into_iter().find(|(other, _)| *other == folder).map(|(_, trust_state)| trust_state)
+            }
+            Err(closed) => Some(TrustState::Closed(closed.why)),
         };
-        let standing =
-            standing.unwrap_or_else(|| Standing::Closed("the folder is gone, or was replaced".to_owned()));
+        let trust_state = trust_state
+            .unwrap_or_else(|| TrustState::Closed("the folder is gone, or was replaced".to_owned()));
         let at = records.iter().find(|record| Path::new(&record.folder) == folder).map(|record| record.at);
-        ListedProject { folder, at, standing }
+        ListedProject { folder, at, trust_state }
     };
-    Ok(folders.into_iter().map(standing).collect())
+    Ok(folders.into_iter().map(trust_state).collect())
 }
 
 /// Forgets that a folder was trusted: it is "never trusted" again. Returns whether it was.
@@ -385,7 +388,8 @@ pub fn revoke(request: &Request) -> Result<bool, String> {
     folders.dedup();
     let mut was_trusted = false;
     for folder in &folders {
-        let was_listed = ever::read(request.homes.config.as_deref(), request.person)?.contains(folder);
+        let was_listed =
+            trusted_folders::read(request.homes.config.as_deref(), request.person)?.contains(folder);
         let had_record = match state::state_folder(request) {
             StateFolder::Usable(state) => Records::new(&state)
                 .remove(folder)
@@ -394,7 +398,7 @@ pub fn revoke(request: &Request) -> Result<bool, String> {
             StateFolder::Refused(why) => return Err(why),
         };
         if let Some(config) = request.homes.config.as_deref().filter(|_| was_listed) {
-            ever::change(config, request.person, folder, false)?;
+            trusted_folders::change(config, request.person, folder, false)?;
         }
         was_trusted |= was_listed || had_record;
     }

@@ -76,7 +76,7 @@ pub(crate) enum Kind {
 
 /// The current state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FileInfo {
     pub(crate) kind: Kind,
     pub(crate) executable: bool,
     pub(crate) stamp: Stamp,
@@ -86,7 +86,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// When its metadata cannot be read, or it is not a file.
-pub(crate) fn find(path: &Path) -> Result<Option<Found>, String> {
+pub(crate) fn find(path: &Path) -> Result<Option<FileInfo>, String> {
     look_up(CWD, path)
 }
 
@@ -105,7 +105,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Like [`find`], for a path relative to the folder.
-    pub(crate) fn find(&mut self, path: &'a str) -> Result<Option<Found>, String> {
+    pub(crate) fn find(&mut self, path: &'a str) -> Result<Option<FileInfo>, String> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         if self.open.as_ref().is_none_or(|(last, _)| *last != above) {
             let flags = LOOK.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -124,7 +124,7 @@ const LOOK: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY;
 
-fn look_up(folder: BorrowedFd<'_>, path: &Path) -> Result<Option<Found>, String> {
+fn look_up(folder: BorrowedFd<'_>, path: &Path) -> Result<Option<FileInfo>, String> {
     let is_link = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
     let looked = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW).and_then(|stat| match is_link(&stat) {
         true => statat(folder, path, AtFlags::empty()).map(|stat| (Kind::Link, stat)),
@@ -133,7 +133,7 @@ fn look_up(folder: BorrowedFd<'_>, path: &Path) -> Result<Option<Found>, String>
     match looked {
         Ok((kind, stat)) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
             let executable = stat.st_mode & 0o111 != 0;
-            Ok(Some(Found { kind, executable, stamp: Stamp::of_stat(&stat) }))
+            Ok(Some(FileInfo { kind, executable, stamp: Stamp::of_stat(&stat) }))
         }
         Ok(_) => Err("it is not a file".to_owned()),
         Err(error) if is_missing(&error.into()) => Ok(None),

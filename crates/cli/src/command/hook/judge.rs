@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crosier::{Decision, Engine, Event, Outcome};
 use crosier_dialect::table::{Agent, AgentEvent};
-use crosier_dialect::{Answer, Call, PersonMessage, Read, Verdict, acts, closed, read};
+use crosier_dialect::{Answer, Call, PersonMessage, Read, Verdict, closed, is_denied_when_closed, read};
 use crosier_policy::{Notices, SelfGuard, StateFolder};
 
 use super::policy::{self, Policy};
@@ -60,7 +60,7 @@ impl HookArgs {
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
-        request.in_full = call.events.iter().any(|event| crosier_policy::tells(event.name()));
+        request.in_full = call.events.iter().any(|event| crosier_policy::is_told_when_closed(event.name()));
         // A repository's settings can set variables for its agent, and not every agent can be recognised by its child
         // process: only the installed line counts.
         if self.config.trust.is_none() {
@@ -104,7 +104,7 @@ impl HookArgs {
                 if let Some(reason) = &closed {
                     record_closed(entry, Some(call.entry), reason);
                     // A hook that halts the agent ends the walk before the hook that denies.
-                    if acts(call.entry.event) && verdict.decision != Some(Decision::Deny) {
+                    if is_denied_when_closed(call.entry.event) && verdict.decision != Some(Decision::Deny) {
                         (verdict.decision, verdict.reason) = (Some(Decision::Deny), reason.clone());
                     }
                 }
@@ -125,7 +125,7 @@ impl HookArgs {
 pub(super) fn record_closed(entry: &mut Entry, event: Option<&AgentEvent>, reason: &str) {
     entry.record.set_closed(reason);
     // An unknown event is answered like one before an action.
-    if event.is_none_or(|event| acts(event.event)) {
+    if event.is_none_or(|event| is_denied_when_closed(event.event)) {
         entry.record.decision = Some("deny".to_owned());
     }
     if let Some(event) = event.filter(|_| entry.record.event.is_empty()) {

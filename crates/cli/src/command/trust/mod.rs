@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use crosier_policy::Request;
-use crosier_policy::trust::{self, Review, Standing};
+use crosier_policy::trust::{self, Review, TrustState};
 use serde_json::json;
 
 use super::Run;
@@ -123,8 +123,8 @@ impl TrustArgs {
                     json!({
                         "folder": one.folder.display().to_string(),
                         "trusted_at": one.at,
-                        "state": screen::word(&one.standing),
-                        "why": match &one.standing { Standing::Closed(why) => Some(why), _ => None },
+                        "state": screen::word(&one.trust_state),
+                        "why": match &one.trust_state { TrustState::Closed(why) => Some(why), _ => None },
                     })
                 })
                 .collect();
@@ -137,8 +137,8 @@ impl TrustArgs {
         }
         let mut drawn = table::table(["PROJECT", "TRUSTED", "STATE"]);
         for one in &listed {
-            let state = match &one.standing {
-                Standing::Closed(why) => format!("closed: {}", print::one_line(why)),
+            let state = match &one.trust_state {
+                TrustState::Closed(why) => format!("closed: {}", print::one_line(why)),
                 other => screen::word(other).to_owned(),
             };
             let folder = print::one_line(&one.folder.display().to_string());
@@ -174,9 +174,9 @@ fn diff(request: &Request) -> Result {
         Ok(review) => review,
         // A file that has become unreadable is also a change.
         Err(why) => {
-            let standings = trust::standings(request).unwrap_or_default();
-            let closed = standings.iter().filter_map(|(_, standing)| match standing {
-                Standing::Closed(why) => Some(print::plain(why)),
+            let trust_states = trust::trust_states(request).unwrap_or_default();
+            let closed = trust_states.iter().filter_map(|(_, trust_state)| match trust_state {
+                TrustState::Closed(why) => Some(print::plain(why)),
                 _ => None,
             });
             let closed: Vec<String> = closed.collect();

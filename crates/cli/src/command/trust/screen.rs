@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crosier_policy::trust::{Change, HookLine, Review, Reviewed, Standing};
+use crosier_policy::trust::{Change, HookLine, Review, Reviewed, TrustState};
 
 use crate::paint::{Paint, Tone};
 use crate::print::{one_line, plain};
@@ -95,10 +95,10 @@ fn write_change(change: &Change, text: &mut String) {
 }
 
 /// The word for a project's trust state.
-pub(super) fn word(standing: &Standing) -> &'static str {
-    match standing {
-        Standing::Trusted => "trusted",
-        Standing::Closed(_) => "closed",
+pub(super) fn word(trust_state: &TrustState) -> &'static str {
+    match trust_state {
+        TrustState::Trusted => "trusted",
+        TrustState::Closed(_) => "closed",
         _ => "never trusted",
     }
 }

@@ -10,7 +10,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::held::{PyFire, hook_event};
+use crate::py_fire::{PyFire, hook_event};
 use crate::python::python;
 
 /// The event as it was passed to the last hook.
@@ -24,17 +24,17 @@ pub struct PassedEvent {
 }
 
 /// A tuple with the event as its only item.
-pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
+pub fn event_arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
     let Some(fired) = PyFire::of(call.event).filter(|_| call.event.is_only_host_payload()) else {
         return PyTuple::new(py, [hook_event(py, call)?]);
     };
     let mut state = fired.state();
     // The only hook of a fire gets the same object when it is asked again. The check runs no code of Python, so it
     // may hold the lock.
-    if let Some(handed) = &state.passed_event
-        && (call.is_only_hook || handed.is_as_it_was(py))
+    if let Some(passed) = &state.passed_event
+        && (call.is_only_hook || passed.is_as_it_was(py))
     {
-        return Ok(handed.arguments.bind(py).clone());
+        return Ok(passed.arguments.bind(py).clone());
     }
     // What a hook put into its event may have a `__del__`, so it is not dropped under the lock.
     let before = state.passed_event.take();

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::handed::PassedEvent;
+use crate::arguments::PassedEvent;
 use crate::json;
 use crate::kinds::PyKind;
 use crate::python::{error, python};
