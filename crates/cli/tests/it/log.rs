@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -59,6 +59,19 @@ fn an_empty_log_says_what_to_do_next() {
     run(&lab, &["log", "stats"], "").exits(0).says("nothing is logged yet");
     assert!(records(&lab, &[]).is_empty());
     run(&lab, &["log", "abc123"], "").exits(1).complains("no record has the id `abc123`");
+}
+
+#[test]
+fn a_state_folder_that_is_refused_is_named() {
+    let lab = Lab::new();
+    let state = lab.path("state/crosier");
+    fs::create_dir_all(&state).unwrap();
+    fs::create_dir(lab.path("work")).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = at_home(&lab, lab.command(&["log"]));
+    let child = command.current_dir(lab.path("work")).spawn().unwrap();
+    let ran = crate::lab::finish(child, std::time::Instant::now()).exits(0);
+    ran.complains("others can write to it").complains("nothing is logged");
 }
 
 #[test]

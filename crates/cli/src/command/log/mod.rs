@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use crosier_log::{Filter, Log, Record, Stats, since};
+use crosier_policy::StateFolder;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,7 +16,7 @@ use super::{Run, doctor_entry};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::print;
-use crate::setup::count;
+use crate::setup::{self, count};
 use crate::table;
 use show::Layout;
 
@@ -82,10 +83,14 @@ fn decisions() -> PossibleValuesParser {
 
 impl Run for LogArgs {
     fn run(&self) -> Result {
-        let Some(state) = self.homes.find().state else {
+        let homes = self.homes.find();
+        let Some(state) = homes.state.clone() else {
             let message = "there is no state folder, so nothing is logged: set HOME or XDG_STATE_HOME";
             return Err(Failed::new(Exit::BadConfig, message));
         };
+        if let StateFolder::Refused(why) = crosier_policy::state_folder(&setup::request(&[], homes)) {
+            print::note(&format!("{why}; until then nothing is logged here, and hooks deny actions"));
+        }
         let log = Log::in_folder(&state);
         let zone = TimeZone::system();
         let mut filter = self.filter(&zone)?;
