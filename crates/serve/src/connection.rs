@@ -16,7 +16,7 @@ use crate::line::{Line, Lines};
 use crate::message::{self, Answered, Id, Incoming, Unreadable};
 use crate::method;
 use crate::outbox::Outbox;
-use crate::peer::Compared;
+use crate::peer::{Compared, Peer};
 use crate::server::Server;
 use crate::updates::Subscription;
 use crate::view::{FireContext, View};
@@ -43,7 +43,7 @@ const REFUSED_FOR: Duration = Duration::from_millis(50);
 pub(crate) enum Origin {
     /// The client started this server.
     Stdio,
-    Socket,
+    Socket(Peer),
 }
 
 #[derive(Debug)]
@@ -84,13 +84,12 @@ pub(crate) type MethodResult = Result<String, RpcError>;
 impl Connection {
     /// Serves a client until it disconnects or the server ends. A client that is too confined gets a refusal for every
     /// request.
-    pub(crate) async fn serve(
-        server: Arc<Server>,
-        stream: UnixStream,
-        origin: Origin,
-        confinement: Compared,
-    ) {
+    pub(crate) async fn serve(server: Arc<Server>, stream: UnixStream, origin: Origin) {
         let stream = Arc::new(stream);
+        let confinement = match origin {
+            Origin::Stdio => Compared::default(),
+            Origin::Socket(peer) => peer.compared(),
+        };
         let connection = Arc::new_cyclic(|weak_self| Self {
             server: Arc::clone(&server),
             origin,
@@ -179,10 +178,14 @@ impl Connection {
         *self.call_expected.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + AWAKE);
     }
 
-    /// Waits for the expected call, if there is one, without sleeping. Other threads and processes run meanwhile.
+    /// Waits for the expected call, if there is one, without sleeping. Other threads and processes run meanwhile, but the
+    /// client would hardly get its turn on this thread's processor.
     fn wait_awake(&self, stream: &UnixStream) {
         let expected = self.call_expected.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((until, _permit)) = expected.zip(self.server.calls_in_place()) else { return };
+        if !matches!(self.origin, Origin::Socket(peer) if peer.runs_on_another_processor()) {
+            return;
+        }
         let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
         while Instant::now() < until
             && rustix::net::recv(stream, &mut [0; 1], flags) == Err(rustix::io::Errno::AGAIN)

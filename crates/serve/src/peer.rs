@@ -30,6 +30,21 @@ impl Peer {
         self.user == rustix::process::geteuid().as_raw()
     }
 
+    /// Whether its first thread runs on another processor than this thread, as far as that is known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn runs_on_another_processor(self) -> bool {
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
+        // The name of the program stands in parentheses and may contain anything; the 37th field after it is the processor.
+        let after_name = stat.rsplit_once(") ").map(|(_, fields)| fields);
+        let processor = after_name.and_then(|fields| fields.split(' ').nth(36)?.parse().ok());
+        processor.is_some_and(|its: usize| its != rustix::thread::sched_getcpu())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn runs_on_another_processor(self) -> bool {
+        false
+    }
+
     /// How it is confined, compared with this process.
     pub(crate) fn compared(self) -> Compared {
         // The confinement of this process does not change.

@@ -11,7 +11,7 @@ use crate::connection::{Connection, Origin};
 use crate::host::Host;
 use crate::http::{self, HttpAddress};
 use crate::key::Key;
-use crate::peer::{Compared, Peer};
+use crate::peer::Peer;
 use crate::socket::Bound;
 use crate::stdio;
 
@@ -161,7 +161,7 @@ impl Server {
                     }
                     let server = Arc::clone(self);
                     tokio::spawn(async move {
-                        Connection::serve(server, stream, Origin::Socket, peer.compared()).await;
+                        Connection::serve(server, stream, Origin::Socket(peer)).await;
                         drop(permit);
                     });
                 }
@@ -181,7 +181,7 @@ impl Server {
     /// When no descriptors are left.
     pub async fn run_stdio(self: &Arc<Self>) -> std::io::Result<()> {
         let (stream, copied) = stdio::bridge()?;
-        Connection::serve(Arc::clone(self), stream, Origin::Stdio, Compared::default()).await;
+        Connection::serve(Arc::clone(self), stream, Origin::Stdio).await;
         self.begin_stop(true);
         self.end();
         self.close().await;

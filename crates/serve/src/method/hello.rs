@@ -42,7 +42,7 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     };
     let _ = connection.defaults.set(fire_context);
     // Only a program that is about to call a Python hook asks for a proof.
-    if nonce.is_some() && connection.origin == Origin::Socket {
+    if nonce.is_some() && connection.origin != Origin::Stdio {
         connection.expect_call();
     }
     let proof = nonce.and_then(|nonce| Some(server.key()?.proof(&nonce, std::process::id())));
