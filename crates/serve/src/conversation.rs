@@ -185,7 +185,8 @@ impl Conversation {
 
     /// The first whole line. No byte is searched twice, or a long line would take quadratic time.
     fn take_line(&mut self) -> Option<Vec<u8>> {
-        let Some(end) = memchr::memchr(b'\n', self.read.get(self.searched..)?) else {
+        // `memchr` would first ask the processor what it can do, which takes longer than a short answer.
+        let Some(end) = self.read.get(self.searched..)?.iter().position(|&byte| byte == b'\n') else {
             self.searched = self.read.len();
             return None;
         };
