@@ -47,7 +47,7 @@ impl CommandContext<'_> {
             return true;
         }
         let is_kept = |path: &str| self.stops(&format!("rm -rf {}", quoted(path)));
-        if code_machine::uses_up(&dense)
+        if code_machine::uses_up(&lower, &dense)
             || code_machine::writes_device(&lower)
             || code_machine::changes_rights(&lower, &literals(code), is_kept)
         {

@@ -101,7 +101,9 @@ pub(super) const NO_READ: &[&str] = &[
     "**/.local/share/crush/auth.json",
     "**/.local/state/crosier/audit",
     "/etc/shadow",
+    "/etc/shadow-",
     "/etc/gshadow",
+    "/etc/gshadow-",
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/proc/*/environ",
@@ -190,10 +192,6 @@ pub(super) const ASK_READ: &[&str] = &[
     "~/.sqlite_history",
     "~/.viminfo",
     "~/.claude.json",
-    "~/.claude/projects",
-    "~/.claude/history.jsonl",
-    "~/.codex/history.jsonl",
-    "~/.codex/sessions",
     "/var/log/auth.log",
     "/var/log/secure",
     "/var/mail",
@@ -250,7 +248,8 @@ pub(super) const ASK_WRITE: &[&str] = &[
 /// Folders that no tool should change directly.
 pub(super) const NO_WRITE: &[&str] = &[".git", ".hg", ".svn"];
 
-/// Wiring: Crosier's files, and the agents' files that call Crosier. They may be read and committed, but not changed.
+/// Wiring: Crosier's files, and the agents' files that call Crosier or load hooks and settings. They may be read and
+/// committed, but not changed. What else is in the folders of agents (skills, commands, plans, sessions) is everyday work.
 pub(crate) const WIRING: &[&str] = &[
     "crosier.yaml",
     "crosier.yml",
@@ -263,14 +262,21 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.local/state/crosier",
     "**/Library/Application Support/Crosier",
     "**/.claude/settings*.json",
-    "**/.codex",
+    "**/.codex/hooks*",
+    "**/.codex/config.toml",
+    "**/.codex/*.config.toml",
+    "**/.codex/managed_config.toml",
+    "**/.codex/requirements.toml",
+    "**/.codex/rules",
     "**/.gemini/settings.json",
     "**/.gemini/hooks*",
     "**/.qwen/settings*.json",
     "**/.qwen/hooks*",
     "**/.factory/settings*.json",
     "**/.factory/hooks*",
-    "**/.cline",
+    "**/.cline/hooks",
+    "**/.cline/data/settings",
+    "**/.cline/data/globalState.json",
     "**/.clinerules/hooks",
     "**/.github/hooks",
     "**/.copilot/hooks",

@@ -5,7 +5,8 @@
 //! shell commands read, write or delete, according to the table of file effects. `.` and `..` are removed and symlinks
 //! followed; a path is checked both as written and with links resolved. Case is ignored: a file system may treat `.ENV`
 //! as `.env`. Listing files is allowed. When a program that is not in the table gets a file that may be read, a person
-//! is asked, and also when code contains a protected name in quotes (`python3 -c "open('.env')"`).
+//! is asked, and also when code contains a protected name in quotes (`python3 -c "open('.env')"`); for a file that may be
+//! read, only when the code can write.
 //!
 //! # Options
 //! - `no_read`: patterns of files that may be neither read nor written (default: `.env*`, keys, credentials of agents,
@@ -30,12 +31,15 @@ mod defaults;
 mod embedded;
 mod holder;
 mod intent;
+mod key;
+mod literal;
 mod mode;
 mod own;
 mod patterns;
 mod protected;
 mod selected;
 mod shell;
+mod variable;
 mod wildcards;
 
 use std::path::{Path, PathBuf};

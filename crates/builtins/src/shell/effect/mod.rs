@@ -45,6 +45,8 @@ impl Command {
         let mut uses = Vec::new();
         for redirection in &self.redirections {
             let effect = match redirection.direction {
+                // `wc -l < file`
+                Direction::Read if self.name() == Some("wc") => Effect::Stat,
                 Direction::Read => Effect::Read,
                 Direction::Write | Direction::Both => Effect::Write,
                 Direction::Here(_) | Direction::HereString | Direction::Duplicate => continue,
@@ -150,6 +152,7 @@ mod tests {
             ("perl -pi.bak -e s/a/b/ f", "w:f"),
             ("perl -ne print f", "?:f"),
             ("wc -l .env", "s:.env"),
+            ("wc -l < .env", "s:.env"),
             ("prettier --write a.ts", "w:a.ts"),
             ("prettier --check a.ts", "r:a.ts"),
         ] {
