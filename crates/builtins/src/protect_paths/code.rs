@@ -17,6 +17,8 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("php", &["-r"]),
     ("lua", &["-e"]),
     ("Rscript", &["-e"]),
+    ("pwsh", &["-c", "-Command", "-command"]),
+    ("powershell", &["-c", "-Command", "-command"]),
 ];
 
 /// A text of code that can be the name of a file, and what the code does with that file.
@@ -41,7 +43,12 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<CodeText> 
         if word.known().is_some_and(|word| options.contains(&word))
             && let Some(code) = arguments.get(at + 1)
         {
-            names(&code.show(), language, &mut texts);
+            let code = code.show();
+            // Commands of PowerShell are read as those of a shell; calls of .NET are not.
+            let is_read = matches!(*language, "pwsh" | "powershell") && !code.contains("]::");
+            if !is_read {
+                names(&code, language, &mut texts);
+            }
         }
     }
     match &command.input {
@@ -83,6 +90,8 @@ fn names(code: &str, language: &str, texts: &mut Vec<CodeText>) {
             true => literal::effect(code, start, start + text.len(), can_write),
             false => Some(Effect::Unknown),
         };
+        // A text of several words is no name of a file; it may be a command.
+        let effect = effect.filter(|_| can_write || !name.contains(' '));
         let text = effect.map(|effect| CodeText { text: name.to_owned(), effect });
         texts.extend(text.filter(|text| !text.text.is_empty()));
     });

@@ -85,6 +85,15 @@ impl Protected {
             ))
         };
         let mut found = None;
+        // What a patch changes there, nobody sees.
+        if command.name() == Some("patch")
+            && (into.lexical.parent().is_none() || self.question_about_write(target, &into).is_some())
+        {
+            return Some(Ruling::Ask(format!(
+                "`{}` changes files of the system; should it?",
+                command.show()
+            )));
+        }
         for arrival in &delivery.arrivals {
             match arrival {
                 Arrival::Any if is_holder => found = Some(unseen("files of unknown names")),

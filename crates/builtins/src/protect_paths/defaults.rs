@@ -245,6 +245,15 @@ pub(super) const ASK_WRITE: &[&str] = &[
     "~/Library/LaunchAgents",
 ];
 
+/// Startup and system files of Windows; asked about in lines of shell too.
+pub(super) const ASK_WRITE_WINDOWS: &[&str] = &[
+    "**/Windows/System32",
+    "**/Windows/SysWOW64",
+    "**/Start Menu/Programs/Startup",
+    "**/PowerShell/*profile.ps1",
+    "**/WindowsPowerShell/*profile.ps1",
+];
+
 /// Folders that no tool should change directly.
 pub(super) const NO_WRITE: &[&str] = &[".git", ".hg", ".svn"];
 
@@ -262,18 +271,18 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.local/state/crosier",
     "**/Library/Application Support/Crosier",
     "**/.claude/settings*.json",
-    "**/.codex/hooks*",
+    "**/.codex/hooks.json",
     "**/.codex/config.toml",
     "**/.codex/*.config.toml",
     "**/.codex/managed_config.toml",
     "**/.codex/requirements.toml",
     "**/.codex/rules",
     "**/.gemini/settings.json",
-    "**/.gemini/hooks*",
+    "**/.gemini/hooks.json",
     "**/.qwen/settings*.json",
-    "**/.qwen/hooks*",
+    "**/.qwen/hooks.json",
     "**/.factory/settings*.json",
-    "**/.factory/hooks*",
+    "**/.factory/hooks.json",
     "**/.cline/hooks",
     "**/.cline/data/settings",
     "**/.cline/data/globalState.json",
@@ -284,13 +293,13 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.opencode/plugin*",
     "**/opencode/plugin*",
     "**/opencode.json*",
-    "**/.cursor/hooks*",
-    "**/.windsurf/hooks*",
-    "**/.codeium/windsurf/hooks*",
+    "**/.cursor/hooks.json",
+    "**/.windsurf/hooks.json",
+    "**/.codeium/windsurf/hooks.json",
     "**/.kiro/hooks",
     "**/.kiro/agents",
     "**/.kimi/config.toml",
-    "**/.openhands/hooks*",
+    "**/.openhands/hooks.json",
     "**/.config/goose/config.yaml",
     "/etc/claude-code",
     "**/Library/Application Support/ClaudeCode",
@@ -391,6 +400,12 @@ pub(super) const EXCEPT: &[&str] = &[
     "**/.git/*.lock",
     "**/.git/refs/**/*.lock",
     "**/.git/info/exclude",
+    // Texts and sessions that other programs keep there.
+    "**/.git/*_EDITMSG",
+    "**/.git/*_MSG",
+    "**/.git/*.md",
+    "**/.git/*.txt",
+    "**/.git/*-sessions/**",
     "**/.git/rebase-merge",
     "**/.git/rebase-apply",
 ];

@@ -38,10 +38,24 @@ impl<'a> Intent<'a> {
                     false => ask("the shell load what is in it"),
                 }
             }
+            // A script of the project may only use it.
+            Ruling::Deny(_)
+                if effect == Effect::Unknown && has_variables(&file.path) && runs_script(self.command) =>
+            {
+                ask("this script get it")
+            }
+            // What git knows of it is in the repository.
+            Ruling::Deny(_) if is_read && has_variables(&file.path) && shows_versions(self.command) => {
+                ask("its versions be shown")
+            }
+            Ruling::Deny(_) if is_read && goes_into_key(self.command, self.files) => {
+                ask("it be written into another file for keys")
+            }
             Ruling::Deny(reason) if is_read && has_variables(&file.path) => {
                 match variable::shown(self.script, self.at) {
                     Some(Shown::Presence) => Ruling::Nothing,
                     Some(Shown::Names) => ask("the names in it be shown, without the values"),
+                    None if is_assigned(self.script, self.at) => ask("a variable get a value from it"),
                     None => Ruling::Deny(reason),
                 }
             }
@@ -114,6 +128,54 @@ fn stays_secret(command: &Command, files: &[FileUse<'_>]) -> bool {
         && !is_shared(&to.path)
         && folder(&from.path).is_some()
         && folder(&from.path) == folder(&to.path)
+}
+
+/// Whether a command runs a script, and nothing that it gets is code: `./sync.sh .env`, `node sync.js .env`.
+fn runs_script(command: &Command) -> bool {
+    let has_code =
+        || command.arguments().iter().any(|word| word.head().starts_with('-') && word.head().len() <= 4);
+    match command.program() {
+        Some(program) if program.contains('/') => {
+            !program.starts_with("/usr/") && !program.starts_with("/bin/")
+        }
+        Some("node" | "python" | "python3" | "bun" | "deno" | "tsx" | "ts-node" | "ruby" | "php") => {
+            !has_code()
+        }
+        _ => false,
+    }
+}
+
+/// `git diff .env`
+fn shows_versions(command: &Command) -> bool {
+    let has = |wanted: &[&str]| command.arguments().iter().any(|word| wanted.contains(&word.head()));
+    command.name() == Some("git")
+        && has(&["diff", "show", "log", "blame"])
+        && !has(&["--no-index", "add", "archive"])
+}
+
+/// `X=$(grep ^X= .env | cut -d= -f2)`: the value is not shown by that.
+fn is_assigned(script: &Script, at: usize) -> bool {
+    let holds = |word: &Word| {
+        word.unknowns().any(|unknown| matches!(&unknown.from, Origin::Output(range) if range.contains(&at)))
+    };
+    let prints = |command: &&Command| {
+        matches!(
+            command.name(),
+            Some("echo" | "printf" | "cat" | "tee" | "curl" | "wget" | "nc" | "env" | "export")
+        )
+    };
+    script.commands.iter().flat_map(|command| &command.assignments).any(|assignment| holds(&assignment.value))
+        && !script.commands.iter().filter(prints).any(|command| command.arguments().iter().any(holds))
+}
+
+/// Whether a command puts a key into another file for keys: `cat a.key a.crt > a.pem`.
+fn goes_into_key(command: &Command, files: &[FileUse<'_>]) -> bool {
+    const ENDS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".jks"];
+    let is_key = |file: &FileUse<'_>| {
+        let shown = file.path.show();
+        file.effect == Effect::Write && ENDS.iter().any(|end| shown.ends_with(end))
+    };
+    matches!(command.name(), Some("cat" | "openssl" | "cp" | "install")) && files.iter().any(is_key)
 }
 
 /// `export $(grep -v '^#' .env | xargs)`

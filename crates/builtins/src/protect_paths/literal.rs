@@ -52,6 +52,10 @@ const WRITES: &[&str] = &[
     "rm(",
     "rmdir",
     "file.delete",
+    "file]::delete",
+    "file]::move",
+    "file]::create",
+    "file]::open",
     "delete_file",
     "deletefile",
     "rename",
@@ -178,6 +182,9 @@ const OF_READERS: &[&str] = &[
     "readtextfile",
     "read_csv",
     "read_json",
+    "readalltext",
+    "readalllines",
+    "readallbytes",
 ];
 
 /// Calls that delete or move their file or folder.

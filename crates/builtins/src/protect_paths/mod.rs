@@ -129,7 +129,7 @@ fn default_protected(folder: &Path, file: &Path, further: &Arc<OwnPaths>) -> Pro
         no_read: Patterns::fixed(&[defaults::NO_READ]),
         no_read_files: Patterns::fixed(&[defaults::NO_READ_FILES]),
         ask_read: Patterns::fixed(&[defaults::ASK_READ]),
-        ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
+        ask_write: Patterns::fixed(&[defaults::ASK_WRITE, defaults::ASK_WRITE_WINDOWS]),
         no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
         except: Patterns::fixed(&[defaults::EXCEPT]),
         own: ConfigurationPaths::new(file, Arc::clone(further)),

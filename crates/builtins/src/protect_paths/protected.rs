@@ -158,7 +158,14 @@ impl Protected {
             let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
             name.is_some_and(|name| AGENT_FOLDERS.contains(&name.as_str()))
         };
+        // Agents read those of the project and of the home folder.
+        let is_nested = shown.contains('/')
+            && shown.split('/').all(|name| !matches!(name, "" | "." | ".." | "~" | "*"))
+            && !calls_crosier(file.real.parent().unwrap_or(&file.real));
         (self.guards_wiring && (is_agents(&file.lexical) || is_agents(&file.real))).then(|| {
+            if is_nested && !shown.starts_with('$') {
+                return Objection::Question(format!("`{shown}` is a folder of an agent; should it be removed?"));
+            }
             Objection::Fixed(format!(
                 "`{shown}` contains the files with which an agent calls Crosier; only the person may remove it"
             ))

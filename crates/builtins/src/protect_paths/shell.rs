@@ -179,9 +179,17 @@ impl Protected {
             return self.judge_word(&Word::literal(path), word_use);
         }
         if text.contains('\\') {
-            match self.judge_word(&Word::literal(from_windows(text)), word_use) {
+            let path = from_windows(text);
+            match self.judge_word(&Word::literal(path.as_str()), word_use) {
                 Ruling::Nothing => {}
                 ruling => return ruling,
+            }
+            let places = Places { cwd: Path::new("/"), home: None };
+            let question = || self.question_about_write(text, &places.resolve(&path));
+            if matches!(word_use.effect, Effect::Write | Effect::Delete)
+                && let Some(question) = question()
+            {
+                return question.ruling();
             }
         }
         // Crosier's own files are known by their real paths: what is in the home folder is looked up there too.

@@ -41,6 +41,8 @@ fn shown_by(command: &Command) -> Option<Shown> {
         return None;
     }
     let is_names = match command.name()? {
+        // `grep KEY .env | wc -l`
+        "wc" => return Some(Shown::Presence),
         "cut" => first_field(&words),
         "awk" | "gawk" | "mawk" => first_word(&words),
         "sed" | "gsed" => without_values(&words),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::inner::{file_of_address, sed_files};
+use super::inner::{file_of_address, git_config_file, sed_files, sqlite_files};
 use super::table::{self, OptionRole, Role, Row};
 use super::{Effect, FileUse};
 use crate::shell::model::Command;
@@ -37,9 +37,13 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
         }
         return;
     }
-    if matches!(command.name(), Some("sed" | "gsed" | "ssed")) {
-        sed_files(command.arguments(), uses);
+    match command.name() {
+        Some("sed" | "gsed" | "ssed") => sed_files(command.arguments(), uses),
+        Some("sqlite3" | "sqlite") => sqlite_files(command.arguments(), uses),
+        Some("git") => git_config_file(command.arguments(), uses),
+        _ => {}
     }
+    redirected_by_windows(command, uses);
     match table::find(command) {
         Some((row, from)) => {
             let words = command.words.get(from..).unwrap_or_default();
@@ -57,6 +61,25 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
             }
         }
         None => unknown(command.arguments(), uses),
+    }
+}
+
+/// `>` as a word of its own: lines of PowerShell and cmd are not taken apart further.
+fn redirected_by_windows<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
+    let prints = |name: &str| {
+        ["echo", "write-output", "write-host", "get-content", "type", "set", "dir"]
+            .iter()
+            .any(|one| name.eq_ignore_ascii_case(one))
+    };
+    // The text before it may be the command: `'{}' > file`.
+    let is_text = |name: &str| !name.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    if !command.words.first().and_then(Word::known).is_some_and(|name| prints(name) || is_text(name)) {
+        return;
+    }
+    for pair in command.words.windows(2) {
+        if matches!(pair[0].known(), Some(">" | ">>" | "1>")) {
+            uses.push(FileUse { path: Cow::Borrowed(&pair[1]), effect: Effect::Write });
+        }
     }
 }
 
