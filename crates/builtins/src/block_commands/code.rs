@@ -1,6 +1,7 @@
 //! Code in other languages: its string literals are searched for commands that the list would stop.
 
 mod fold;
+mod groups;
 mod names;
 mod token;
 
@@ -81,7 +82,11 @@ impl CommandContext<'_> {
         let runs = has(RUNS) || (runs_quoted && lower.contains('`'));
         let (deletes, writes) = (has(DELETES), has(WRITES));
         let in_home = has_dense(DENSE_HOMES);
-        if has_dense(DENSE_RECORDS) || serves_files(&dense) || (in_home && has(WALKS) && has(ENCRYPTS)) {
+        if groups::harm(&dense)
+            || has_dense(DENSE_RECORDS)
+            || serves_files(&dense)
+            || (in_home && has(WALKS) && has(ENCRYPTS))
+        {
             return true;
         }
         let transfers = !folded.transfers.is_empty();
@@ -90,6 +95,9 @@ impl CommandContext<'_> {
         }
         let mut texts = literals(code);
         texts.extend(folded.texts);
+        if lower.contains("argv") {
+            texts.extend(self.words_after(code));
+        }
         // Tcl needs no quotes.
         let paths = lower.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
         texts.extend(paths.filter(|path| !path.starts_with('-')).map(str::to_owned));
@@ -139,6 +147,15 @@ impl CommandContext<'_> {
         // `exec "rm", "-rf", $ENV{HOME}`
         let with_home = |text: &String| in_home && self.stops(&format!("{} ~", text.trim_end()));
         runs && texts.iter().any(|text| self.stops(text) || with_home(text))
+    }
+
+    /// The words that the code gets, and all of them as one line.
+    fn words_after(&self, code: &str) -> Vec<String> {
+        let words = self.command.arguments();
+        let Some(place) = words.iter().position(|word| word.show() == code) else { return Vec::new() };
+        let mut texts: Vec<String> = words[place + 1..].iter().map(|word| word.show().into_owned()).collect();
+        texts.push(texts.join(" "));
+        texts
     }
 
     /// Whether a text would be stopped if it were run as a shell line.
@@ -314,6 +331,11 @@ fn literals(code: &str) -> Vec<String> {
 
 /// What stands between the texts of `new("rm").args(["-rf"])`, as between those of a list.
 fn arguments_between(between: &str) -> &str {
+    // `new Deno.Command("rm", {args: ["-rf"]})`
+    let plain: String = between.chars().filter(|c| !c.is_whitespace()).collect();
+    if plain == ",{args:[" {
+        return ",";
+    }
     let rest = between.trim_start().strip_prefix(')').map(str::trim_start);
     let rest = rest.and_then(|rest| rest.strip_prefix(".args").or_else(|| rest.strip_prefix(".arg")));
     if rest.is_some_and(|rest| rest.chars().all(|c| c.is_whitespace() || matches!(c, '(' | '[' | '&'))) {

@@ -56,6 +56,7 @@ impl<'a> Intent<'a> {
                     Some(Shown::Presence) => Ruling::Nothing,
                     Some(Shown::Names) => ask("the names in it be shown, without the values"),
                     None if is_assigned(self.script, self.at) => ask("a variable get a value from it"),
+                    None if self.is_far() => ask("it be read on the other machine"),
                     None => Ruling::Deny(reason),
                 }
             }
@@ -64,6 +65,18 @@ impl<'a> Intent<'a> {
             )),
             ruling => ruling,
         }
+    }
+
+    /// Whether the command runs on another machine: `ssh host cat .env`.
+    fn is_far(&self) -> bool {
+        let mut wrapper = self.command.wrapper;
+        while let Some(command) = wrapper.and_then(|at| self.script.commands.get(at)) {
+            if matches!(command.name(), Some("ssh" | "mosh" | "autossh")) {
+                return true;
+            }
+            wrapper = command.wrapper;
+        }
+        false
     }
 
     fn loads(&self) -> bool {
@@ -158,12 +171,8 @@ fn is_assigned(script: &Script, at: usize) -> bool {
     let holds = |word: &Word| {
         word.unknowns().any(|unknown| matches!(&unknown.from, Origin::Output(range) if range.contains(&at)))
     };
-    let prints = |command: &&Command| {
-        matches!(
-            command.name(),
-            Some("echo" | "printf" | "cat" | "tee" | "curl" | "wget" | "nc" | "env" | "export")
-        )
-    };
+    let prints =
+        |command: &&Command| matches!(command.name(), Some("echo" | "printf" | "cat" | "tee" | "nc"));
     script.commands.iter().flat_map(|command| &command.assignments).any(|assignment| holds(&assignment.value))
         && !script.commands.iter().filter(prints).any(|command| command.arguments().iter().any(holds))
 }

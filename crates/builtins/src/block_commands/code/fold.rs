@@ -82,9 +82,11 @@ impl Folder {
             if let Some(next) = self.assignment(at, &name) {
                 return next;
             }
+            // Perl and Ruby need no parentheses.
             let is_call = self.is(at + 1, '(');
-            if is_call && COPIES.contains(&name.to_lowercase().as_str()) {
-                let mut paths = self.two_arguments(at + 2).into_iter();
+            let is_plain = matches!(self.tokens.get(at + 1), Some(Token::Text(_)));
+            if (is_call || is_plain) && COPIES.contains(&name.to_lowercase().as_str()) {
+                let mut paths = self.two_arguments(at + 1 + usize::from(is_call)).into_iter();
                 let (from, to) = (paths.next().flatten(), paths.next().flatten());
                 self.found.transfers.push((name.to_lowercase(), from, to));
                 return at + 1;
@@ -391,7 +393,8 @@ impl Folder {
 
     /// A text with the values that it names: `{name}`, `${name}`, `#{name}`, `{'rm'}`.
     fn filled(&self, text: &str) -> (String, bool) {
-        if !text.contains(['{', '$', HOME]) {
+        const LONGEST: usize = 4 << 10;
+        if text.len() > LONGEST || !text.contains(['{', '$', HOME]) {
             return (text.to_owned(), false);
         }
         let mut filled = text.to_owned();
