@@ -14,6 +14,7 @@ use super::code_words::{
 use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
 use crate::path::Places;
+use crate::protect_paths::is_just_text;
 use crate::shell::Script;
 use names::{COPIES, HIDDEN, MOVES};
 
@@ -112,7 +113,9 @@ impl CommandContext<'_> {
         let is_deleted_here =
             || DELETES.iter().any(|word| dense.contains(&format!("{}(.", word.trim_end_matches('('))));
         let is_start = |text: &str| matches!(text, "." | "./") && (is_picky || !is_deleted_here());
-        let removes = |text: &String| !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text)));
+        let removes = |text: &String| {
+            !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
+        };
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
         }
@@ -133,14 +136,17 @@ impl CommandContext<'_> {
         if folded.transfers.iter().any(harms) {
             return true;
         }
-        if writes && (texts.iter().filter(is_path).any(writes_to) || written::has_attack(&lower)) {
+        if writes
+            && (texts.iter().filter(is_path).any(|text| writes_to(text) && !is_just_text(code, text))
+                || written::has_attack(&lower))
+        {
             return true;
         }
         if sends && (texts.iter().any(|text| secret::is_secret(text)) || sends_key(code)) {
             return true;
         }
         let asks_database = has(&["execute", "query", "cursor", ".raw(", ".exec(", "prepare("]);
-        let is_kept_database = !lower.contains(":memory:");
+        let is_kept_database = !lower.contains(":memory:") && !dense.contains("connect(/tmp/");
         if asks_database && is_kept_database && texts.iter().any(|text| sql::destroys(text)) {
             return true;
         }

@@ -83,7 +83,9 @@ fn texts_of_program(script: &Script, command: &Command, name: &str) -> Option<Ve
 /// The texts of code that name files.
 fn names(code: &str, language: &str, texts: &mut Vec<CodeText>) {
     let can_write = literal::can_write(code, language);
-    each(code, |start, text| {
+    // Python has no texts in back quotes.
+    let quotes: &[char] = if language.starts_with("py") { &['"', '\''] } else { &['"', '\'', '`'] };
+    each(code, quotes, |start, text| {
         // Perl's `open F, ">file"`
         let name = text.trim_start_matches(['<', '>', '+', '|']).trim();
         let effect = match name.len() == text.trim().len() {
@@ -104,20 +106,20 @@ fn names(code: &str, language: &str, texts: &mut Vec<CodeText>) {
 
 /// Every short text without a line break between any two quotes: it could be a file name.
 pub(super) fn collect(code: &str, texts: &mut Vec<String>) {
-    each(code, |_, text| {
+    each(code, &['"', '\'', '`'], |_, text| {
         let text = text.trim_start_matches(['<', '>', '+', '|']).trim();
         texts.extend((!text.is_empty()).then(|| text.to_owned()));
     });
 }
 
 /// Calls `found` with the place of each such text, and the text.
-fn each<'a>(code: &'a str, mut found: impl FnMut(usize, &'a str)) {
+fn each<'a>(code: &'a str, quotes: &[char], mut found: impl FnMut(usize, &'a str)) {
     const LONGEST: usize = 200;
     const MAX: usize = 500;
     let mut count = 0;
-    for quote in ['"', '\'', '`'] {
-        let quotes: Vec<usize> = code.match_indices(quote).map(|(at, _)| at).collect();
-        for pair in quotes.windows(2) {
+    for quote in quotes {
+        let places: Vec<usize> = code.match_indices(*quote).map(|(at, _)| at).collect();
+        for pair in places.windows(2) {
             let start = pair[0] + 1;
             let text = code.get(start..pair[1]).unwrap_or_default();
             if count < MAX && !text.is_empty() && text.len() <= LONGEST && !text.contains('\n') {

@@ -229,7 +229,10 @@ pub(super) fn effect(code: &str, start: usize, end: usize, can_write: bool) -> O
         .filter(|rest| !rest.ends_with(is_of_name))
         .unwrap_or(before);
     let before = before.trim_end();
-    if ["==", "!="].iter().any(|mark| before.ends_with(mark)) || after.starts_with(" in ") {
+    if ["==", "!="].iter().any(|mark| before.ends_with(mark))
+        || after.starts_with(" in ")
+        || after.starts_with(" not in ")
+    {
         return None;
     }
     let Some((call, is_first)) = call_around(before) else { return unclear };
@@ -262,6 +265,14 @@ pub(super) fn effect(code: &str, start: usize, end: usize, can_write: bool) -> O
             || (matches!(&*call, "open" | "io.open" | "file.open") && opens_for_reading(after))
             || method.is_some_and(|method| method.starts_with("read_") || method.starts_with("open()")));
     if is_read { Some(Effect::Read) } else { unclear }
+}
+
+/// Whether code has this text in quotes only where no file is meant: `s.replace('/etc/app', …)`.
+pub(crate) fn is_just_text(code: &str, text: &str) -> bool {
+    const MOST: usize = 8;
+    let places = code.match_indices(text).map(|(at, _)| at).take(MOST);
+    let mut quoted = places.filter(|at| code[..*at].ends_with(['"', '\'', '`'])).peekable();
+    quoted.peek().is_some() && quoted.all(|at| effect(code, at, at + text.len(), true).is_none())
 }
 
 /// Whether what follows the name of a file that is opened asks for nothing but reading.

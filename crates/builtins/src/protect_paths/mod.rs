@@ -54,6 +54,7 @@ use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
+pub(crate) use literal::is_just_text;
 pub(crate) use own::{ConfigurationPaths, OwnPaths};
 pub(crate) use patterns::Patterns;
 pub(crate) use protected::{Objection, Protected};

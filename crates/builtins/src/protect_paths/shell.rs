@@ -96,6 +96,12 @@ impl Protected {
                     ruling => return ruling,
                 }
             }
+            if lets_log_in(command) {
+                asked = Ruling::Ask(format!(
+                    "`{}` changes who may log in to another machine; should it?",
+                    command.show()
+                ));
+            }
             for name in found_names(script, &files) {
                 let word_use = WordUse {
                     effect: Effect::Read,
@@ -336,6 +342,15 @@ fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
         })
         .flatten()
         .collect()
+}
+
+/// `rsync key host:.ssh/authorized_keys`
+fn lets_log_in(command: &Command) -> bool {
+    matches!(command.name(), Some("rsync" | "scp" | "sftp"))
+        && command
+            .arguments()
+            .last()
+            .is_some_and(|word| word.show().contains(':') && word.show().contains(".ssh/"))
 }
 
 /// Programs that delete files. Other programs that remove a file move it.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::inner::{file_of_address, git_config_file, sed_files, sqlite_files};
+use super::inner::{awk_files, file_of_address, git_config_file, sed_files, sqlite_files};
 use super::table::{self, OptionRole, Role, Row};
 use super::{Effect, FileUse};
 use crate::shell::model::Command;
@@ -39,6 +39,7 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
     }
     match command.name() {
         Some("sed" | "gsed" | "ssed") => sed_files(command.arguments(), uses),
+        Some("awk" | "gawk" | "mawk" | "nawk") => awk_files(command.arguments(), uses),
         Some("sqlite3" | "sqlite") => sqlite_files(command.arguments(), uses),
         Some("git") => git_config_file(command.arguments(), uses),
         _ => {}

@@ -1,4 +1,4 @@
-//! Files that are a part of a word: of an address, of a script of `sed`, or of a command of `sqlite3`. And the file of
+//! Files that are a part of a word: of an address, of code of `sed` and `awk`, or of a command of `sqlite3`. And the file of
 //! `git config -f`, which is read or written.
 
 use std::borrow::Cow;
@@ -62,6 +62,28 @@ pub(super) fn sed_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
         let file =
             own.or_else(of_flag).map(str::trim).filter(|file| !file.is_empty() && *file != "/dev/stdout");
         uses.extend(file.map(|file| FileUse { path: Cow::Owned(Word::literal(file)), effect }));
+    }
+}
+
+/// The files that code of awk prints into: `print > "file"`.
+pub(super) fn awk_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    const HOME: &str = "ENVIRON[\"HOME\"]";
+    for code in words.iter().filter_map(Word::known).filter(|code| code.contains("print")) {
+        for rest in code.split('>').skip(1) {
+            let rest = rest.trim_start();
+            let (home, rest) = match rest.strip_prefix(HOME) {
+                Some(rest) => ("~", rest.trim_start()),
+                None => ("", rest),
+            };
+            let Some((file, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) else {
+                continue;
+            };
+            // A text that something is compared with has neither.
+            if file.contains(['/', '.']) && !file.starts_with("/dev/") {
+                let path = Cow::Owned(Word::literal(format!("{home}{file}")));
+                uses.push(FileUse { path, effect: Effect::Write });
+            }
+        }
     }
 }
 

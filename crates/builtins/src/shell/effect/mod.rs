@@ -125,6 +125,8 @@ mod tests {
             ("sort -o x y", "w:x r:y"),
             ("awk -i inplace '{print}' f", "w:f"),
             ("awk -F: '{print $1}' f", "r:f"),
+            ("awk '{print > \"a.txt\"}' f", "w:a.txt r:f"),
+            ("awk '$1 > \"x\" {print}' f", "r:f"),
             ("truncate -s 0 f", "w:f"),
             ("shred -u f", "d:f"),
             ("patch -p1 f < d", "r:d w:f"),
