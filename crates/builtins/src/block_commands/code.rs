@@ -16,15 +16,17 @@ use super::{code_machine, secret, sql, written};
 use crate::path::Places;
 use crate::protect_paths::is_just_text;
 use crate::shell::Script;
-use names::{COPIES, HIDDEN, MOVES};
+use names::{COPIES, HIDDEN, HIDDEN_CALLS, MOVES};
 
 impl CommandContext<'_> {
     /// Whether code that this command runs does what an entry stops.
     pub(super) fn code_is_dangerous(&self) -> bool {
-        self.command.code.iter().any(|code| self.is_dangerous(code))
+        self.command.code.iter().any(|code| self.is_dangerous(code, 0))
     }
 
-    fn is_dangerous(&self, code: &str) -> bool {
+    fn is_dangerous(&self, code: &str, depth: u8) -> bool {
+        /// Code in code: `eval('exec("…")')`.
+        const DEEPEST: u8 = 2;
         let language = self.command.name().unwrap_or_default();
         let folded = fold::folded(code, language);
         if folded.sums.iter().any(|text| HIDDEN.contains(&text.to_lowercase().as_str())) {
@@ -52,6 +54,13 @@ impl CommandContext<'_> {
                 || has_dense(DENSE_SHOWS_ENVIRONMENT)
                 || shows_every_variable(&dense);
             if shows || (sends && has_environment(&dense)) {
+                return true;
+            }
+        }
+        if depth < DEEPEST && has(EVALUATES) {
+            let is_built = |text: &String| HIDDEN_CALLS.iter().any(|call| text.contains(call));
+            let is_code = |text: &String| text.contains('(') && self.is_dangerous(text, depth + 1);
+            if folded.sums.iter().any(is_built) || literals(code).iter().any(is_code) {
                 return true;
             }
         }

@@ -254,6 +254,8 @@ pub(super) const WRITES: &[&str] = &[
     "'r+",
     "\"r+",
     "symlink",
+    "truncate(",
+    "urlretrieve",
 ];
 /// Words that decode a text.
 pub(super) const DECODES: &[&str] = &[

@@ -97,7 +97,7 @@ fn names(code: &str, language: &str, texts: &mut Vec<CodeText>) {
         // `repo / '.git' / 'index'`: most code that names the folder only looks into it.
         let is_looked_into = matches!(name, ".git" | ".hg" | ".svn")
             && effect == Some(Effect::Unknown)
-            && !["hooks", "config", "HEAD"].iter().any(|part| code.contains(part));
+            && !["hooks", "config"].iter().any(|part| code.contains(part));
         let effect = effect.filter(|_| !is_looked_into);
         let text = effect.map(|effect| CodeText { text: name.to_owned(), effect });
         texts.extend(text.filter(|text| !text.text.is_empty()));

@@ -55,3 +55,6 @@ pub(super) const HIDDEN: &[&str] = &[
     "__import__",
     "constructor",
 ];
+/// Calls that matter in code which other code puts together and then runs.
+pub(super) const HIDDEN_CALLS: &[&str] =
+    &["system(", "popen(", "subprocess.", "rmtree(", "child_process", "execSync(", "rmSync(", "shell_exec("];

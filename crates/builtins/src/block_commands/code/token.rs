@@ -77,6 +77,10 @@ pub(super) fn tokens(code: &str, language: &str) -> Vec<Token> {
             }
             all.push(Token::Text(text));
             at = end;
+        } else if let Some((words, length)) = list_of_words(&chars[at..]) {
+            // A sum, so that it is looked at as a whole.
+            all.extend([Token::Text(String::new()), Token::Mark('+'), Token::Text(words)]);
+            at += length;
         } else if c == HOME {
             all.push(Token::Text("~".to_owned()));
             at += 1;
@@ -103,6 +107,18 @@ pub(super) fn tokens(code: &str, language: &str) -> Vec<Token> {
         }
     }
     all
+}
+
+/// Ruby's `%w[rm -rf /]`, and how long it is.
+fn list_of_words(chars: &[char]) -> Option<(String, usize)> {
+    let ['%', 'w' | 'W', open @ ('[' | '(' | '{'), rest @ ..] = chars else { return None };
+    let close = match open {
+        '[' => ']',
+        '(' => ')',
+        _ => '}',
+    };
+    let length = rest.iter().position(|c| *c == close)?;
+    Some((rest[..length].iter().collect(), length + 4))
 }
 
 fn with_homes(code: &str) -> String {
