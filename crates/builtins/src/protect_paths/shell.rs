@@ -169,6 +169,10 @@ impl Protected {
             Objection::Fixed(reason) if word_use.effect == Effect::Unknown => Ruling::Ask(reason),
             objection => objection.ruling(),
         };
+        // The file that PowerShell runs at its start.
+        if word_use.effect == Effect::Write && is_profile(text) {
+            return Ruling::Ask(format!("`{text}` runs whenever PowerShell starts; should it be written?"));
+        }
         // A partly unknown word still has known parts: `$DIR/.env`.
         if word_use.is_lost || word.unknowns().next().is_some() {
             let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
@@ -342,6 +346,13 @@ fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
         })
         .flatten()
         .collect()
+}
+
+/// `$PROFILE`, `$PROFILE.CurrentUserAllHosts`
+fn is_profile(text: &str) -> bool {
+    const NAME: &str = "$profile";
+    text.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME))
+        && (text.len() == NAME.len() || text[NAME.len()..].starts_with('.'))
 }
 
 /// `rsync key host:.ssh/authorized_keys`

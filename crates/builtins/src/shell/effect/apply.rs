@@ -72,13 +72,14 @@ fn redirected_by_windows<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) 
             .iter()
             .any(|one| name.eq_ignore_ascii_case(one))
     };
+    let is_arrow = |word: &Word| matches!(word.known(), Some(">" | ">>" | "1>"));
     // The text before it may be the command: `'{}' > file`.
-    let is_text = |name: &str| !name.bytes().any(|byte| byte.is_ascii_alphanumeric());
-    if !command.words.first().and_then(Word::known).is_some_and(|name| prints(name) || is_text(name)) {
+    let is_text = command.words.get(1).is_some_and(is_arrow) && table::find(command).is_none();
+    if !is_text && !command.words.first().and_then(Word::known).is_some_and(prints) {
         return;
     }
     for pair in command.words.windows(2) {
-        if matches!(pair[0].known(), Some(">" | ">>" | "1>")) {
+        if is_arrow(&pair[0]) {
             uses.push(FileUse { path: Cow::Borrowed(&pair[1]), effect: Effect::Write });
         }
     }
@@ -284,6 +285,11 @@ impl<'a> Reader<'a, '_> {
             Role::Write | Role::LocalWrite | Role::Checkout => Effect::Write,
             Role::Delete | Role::Move => Effect::Delete,
             Role::Any => Effect::Unknown,
+        };
+        // A list of PowerShell: `a, b`.
+        let word = match word.known().and_then(|text| text.strip_suffix(',')) {
+            Some(text) if !text.is_empty() => Cow::Owned(Word::literal(text)),
+            _ => word,
         };
         if word.known() != Some("-") {
             self.uses.push(FileUse { path: word, effect });
