@@ -11,7 +11,9 @@ use std::path::Path;
 use crosier::Json;
 use serde_json::Value;
 
-use self::code::{STATEMENTS, code_in, is_database, is_windows, is_windows_line, language_of, parsed};
+use self::code::{
+    STATEMENTS, code_in, inside_windows_line, is_database, is_windows, is_windows_line, language_of, parsed,
+};
 use self::files::paths;
 pub(crate) use self::files::removes;
 use self::place::folder;
@@ -258,10 +260,16 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
         match value {
             Value::Null => {}
             Value::String(line) => {
-                scripts.push(parsed(tool, &line));
+                let script = parsed(tool, &line);
+                if is_windows(tool) {
+                    scripts.extend(inside_windows_line(&line, &script));
+                }
+                scripts.push(script);
                 // A line of Windows in a tool that says nothing about its shell.
                 if is_windows_line(&line) && !is_windows(tool) {
-                    scripts.push(Script::parse_windows(&line));
+                    let script = Script::parse_windows(&line);
+                    scripts.extend(inside_windows_line(&line, &script));
+                    scripts.push(script);
                 }
                 // `command: rm, args: [-rf, /]`
                 scripts.extend(with_arguments(&line, fields));

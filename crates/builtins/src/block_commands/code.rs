@@ -1,5 +1,10 @@
 //! Code in other languages: its string literals are searched for commands that the list would stop.
 
+mod fold;
+mod groups;
+mod names;
+mod token;
+
 use std::path::Path;
 
 use super::code_words::{
@@ -9,27 +14,53 @@ use super::code_words::{
 use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
 use crate::path::Places;
+use crate::protect_paths::is_just_text;
 use crate::shell::Script;
+use names::{COPIES, HIDDEN, HIDDEN_CALLS, MOVES};
 
 impl CommandContext<'_> {
     /// Whether code that this command runs does what an entry stops.
     pub(super) fn code_is_dangerous(&self) -> bool {
-        self.command.code.iter().any(|code| self.is_dangerous(code))
+        self.command.code.iter().any(|code| self.is_dangerous(code, 0))
     }
 
-    fn is_dangerous(&self, code: &str) -> bool {
-        let lower = code.to_lowercase();
+    fn is_dangerous(&self, code: &str, depth: u8) -> bool {
+        /// Code in code: `eval('exec("…")')`.
+        const DEEPEST: u8 = 2;
+        let language = self.command.name().unwrap_or_default();
+        let folded = fold::folded(code, language);
+        if folded.sums.iter().any(|text| HIDDEN.contains(&text.to_lowercase().as_str())) {
+            return true;
+        }
+        let mut lower = code.to_lowercase();
+        for text in &folded.texts {
+            lower.push('\n');
+            lower.push_str(&text.to_lowercase());
+        }
         let dense: String =
             lower.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let has_dense = |words: &[&str]| words.iter().any(|word| dense.contains(word));
-        let (connects, sends) = (has_dense(DENSE_CONNECTS), has_dense(DENSE_SENDS));
-        if (connects && has(SHELLS)) || dense.contains("/inet/tcp") {
+        let without_web = dense.replace("websocket", "");
+        let connects = DENSE_CONNECTS.iter().any(|word| without_web.contains(word));
+        let sends = has_dense(DENSE_SENDS);
+        let has_shell = || has(SHELLS) || lower.split("`$").skip(1).any(|rest| !rest.starts_with('{'));
+        if (connects && has_shell()) || dense.contains("/inet/tcp") {
             return true;
         }
         if lower.contains("env") || lower.contains("phpinfo") {
-            let shows = shows_key(code) || dense == "process.env" || has_dense(DENSE_SHOWS_ENVIRONMENT);
+            let shows = shows_key(code)
+                || dense == "process.env"
+                || has_dense(DENSE_SHOWS_ENVIRONMENT)
+                || shows_every_variable(&dense);
             if shows || (sends && has_environment(&dense)) {
+                return true;
+            }
+        }
+        if depth < DEEPEST && has(EVALUATES) {
+            let is_built = |text: &String| HIDDEN_CALLS.iter().any(|call| text.contains(call));
+            let is_code = |text: &String| text.contains('(') && self.is_dangerous(text, depth + 1);
+            if folded.sums.iter().any(is_built) || literals(code).iter().any(is_code) {
                 return true;
             }
         }
@@ -47,21 +78,36 @@ impl CommandContext<'_> {
             return true;
         }
         let is_kept = |path: &str| self.stops(&format!("rm -rf {}", quoted(path)));
-        if code_machine::uses_up(&dense)
+        if code_machine::uses_up(&lower, &dense)
             || code_machine::writes_device(&lower)
             || code_machine::changes_rights(&lower, &literals(code), is_kept)
         {
             return true;
         }
-        let (runs, deletes, writes) = (has(RUNS), has(DELETES), has(WRITES));
+        // What stands in back quotes is a text in Python and JavaScript.
+        let runs_quoted = !matches!(
+            language.trim_end_matches(char::is_numeric),
+            "python" | "node" | "nodejs" | "deno" | "bun"
+        );
+        let runs = has(RUNS) || (runs_quoted && lower.contains('`'));
+        let (deletes, writes) = (has(DELETES), has(WRITES));
         let in_home = has_dense(DENSE_HOMES);
-        if has_dense(DENSE_RECORDS) || (in_home && has(WALKS) && has(ENCRYPTS)) {
+        if groups::harm(&dense)
+            || has_dense(DENSE_RECORDS)
+            || serves_files(&dense)
+            || (in_home && has(WALKS) && has(ENCRYPTS))
+        {
             return true;
         }
-        if !runs && !deletes && !sends && !writes && !lower.contains("query") {
+        let transfers = !folded.transfers.is_empty();
+        if !runs && !deletes && !sends && !writes && !transfers && !lower.contains("query") {
             return false;
         }
         let mut texts = literals(code);
+        texts.extend(folded.texts);
+        if lower.contains("argv") {
+            texts.extend(self.words_after(code));
+        }
         // Tcl needs no quotes.
         let paths = lower.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
         texts.extend(paths.filter(|path| !path.starts_with('-')).map(str::to_owned));
@@ -72,24 +118,44 @@ impl CommandContext<'_> {
         let deletes_home = || in_home && !names_recreatable_files(&texts);
         // What walks from here and deletes files of one kind deletes no folder.
         let is_picky = lower.contains("endswith(") && !has(DELETES_TREES);
-        let is_start = |text: &str| is_picky && matches!(text, "." | "./");
-        let removes = |text: &String| !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text)));
+        // `sys.path.insert(0, '.')`
+        let is_deleted_here =
+            || DELETES.iter().any(|word| dense.contains(&format!("{}(.", word.trim_end_matches('('))));
+        let is_start = |text: &str| matches!(text, "." | "./") && (is_picky || !is_deleted_here());
+        let removes = |text: &String| {
+            !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
+        };
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
         }
-        let is_path = |text: &&String| text.starts_with(['/', '~']) && !text.contains(' ');
-        let writes_to = |text: &String| {
-            self.stops(&format!("echo > {}", quoted(text)))
-                || (in_home && self.stops(&format!("echo > {}", quoted(&format!("~{text}")))))
+        let is_path = |text: &&String| {
+            text.trim_start_matches(['>', '+', '<']).starts_with(['/', '~']) && !text.contains(' ')
         };
-        if writes && (texts.iter().filter(is_path).any(writes_to) || written::has_attack(&lower)) {
+        let writes_to = |text: &String| {
+            let path = text.trim_start_matches(['>', '+', '<']);
+            self.stops(&format!("echo > {}", quoted(path)))
+                || (in_home && self.stops(&format!("echo > {}", quoted(&format!("~{path}")))))
+        };
+        let harms = |(call, from, to): &(String, Option<String>, Option<String>)| {
+            let moves = |path: &String| self.stops(&format!("mv {} /tmp/moved", quoted(path)));
+            let target = to.as_ref().filter(|path| path.starts_with(['/', '~']));
+            (MOVES.contains(&call.as_str()) && from.as_ref().is_some_and(moves))
+                || target.is_some_and(|path| COPIES.contains(&call.as_str()) && writes_to(path))
+        };
+        if folded.transfers.iter().any(harms) {
+            return true;
+        }
+        if writes
+            && (texts.iter().filter(is_path).any(|text| writes_to(text) && !is_just_text(code, text))
+                || written::has_attack(&lower))
+        {
             return true;
         }
         if sends && (texts.iter().any(|text| secret::is_secret(text)) || sends_key(code)) {
             return true;
         }
         let asks_database = has(&["execute", "query", "cursor", ".raw(", ".exec(", "prepare("]);
-        let is_kept_database = !lower.contains(":memory:");
+        let is_kept_database = !lower.contains(":memory:") && !dense.contains("connect(/tmp/");
         if asks_database && is_kept_database && texts.iter().any(|text| sql::destroys(text)) {
             return true;
         }
@@ -98,10 +164,22 @@ impl CommandContext<'_> {
         runs && texts.iter().any(|text| self.stops(text) || with_home(text))
     }
 
+    /// The words that the code gets, and all of them as one line.
+    fn words_after(&self, code: &str) -> Vec<String> {
+        let words = self.command.arguments();
+        let Some(place) = words.iter().position(|word| word.show() == code) else { return Vec::new() };
+        let mut texts: Vec<String> = words[place + 1..].iter().map(|word| word.show().into_owned()).collect();
+        texts.push(texts.join(" "));
+        texts
+    }
+
     /// Whether a text would be stopped if it were run as a shell line.
     fn stops(&self, line: &str) -> bool {
         const LONGEST: usize = 4 << 10;
-        if line.len() > LONGEST || !line.contains([' ', ':']) {
+        // More lines than this are the content of a file.
+        const MOST_LINES: usize = 6;
+        let is_long = line.len() > LONGEST || line.matches('\n').count() > MOST_LINES;
+        if is_long || !line.contains([' ', ':']) {
             return false;
         }
         // A text that ends with a space is the beginning of a command: `"rm -rf " + name`.
@@ -123,12 +201,48 @@ fn runs_text(lower: &str) -> bool {
 
 /// Whether code holds the whole environment, and not just one variable of it.
 fn has_environment(dense: &str) -> bool {
+    const STARTS: [&str; 4] = ["popen(", "subprocess.", "spawn", "exec"];
+    let starts = STARTS.iter().any(|word| dense.contains(word));
     DENSE_ENVIRONMENT.iter().any(|word| {
         dense.match_indices(word).any(|(at, _)| {
             let after = &dense[at + word.len()..];
+            // What another program gets: `Popen(…, env=os.environ)`.
+            let before = dense[..at].trim_end_matches(['*', '.', '{']);
+            if starts && ["env=", "env:", "env=dict("].iter().any(|end| before.ends_with(end)) {
+                return false;
+            }
             !after.starts_with(['[', '.', '{']) || after.starts_with(".copy") || after.starts_with(".items")
         })
     })
+}
+
+/// Whether code prints all variables one by one: `for k in os.environ: print(k, os.environ[k])`.
+fn shows_every_variable(dense: &str) -> bool {
+    let loops = ["inos.environ.items()", "inos.environ:", "inos.environ}", "inprocess.env)"];
+    let values = ["os.environ.items()", "os.environ[k", "os.environ.get(k", "process.env[k"];
+    let prints = ["print(", "console.log(", ".write("];
+    let has = |words: &[&str]| words.iter().any(|word| dense.contains(word));
+    // What chooses among them shows a few.
+    has(&loops) && has(&values) && has(&prints) && !dense.contains("if")
+}
+
+/// Whether code gives everybody the files of this machine: a server for files in the home or root folder.
+fn serves_files(dense: &str) -> bool {
+    let serves = ["http.server", "simplehttprequesthandler", "simplehttpserver"]
+        .iter()
+        .any(|word| dense.contains(word));
+    let places = [
+        "chdir(/)",
+        "chdir(~",
+        "chdir(os.path.expanduser",
+        "chdir(path.home",
+        "directory=/)",
+        "directory=/,",
+        "directory=os.path.expanduser",
+        "directory=path.home",
+        "directory=~",
+    ];
+    serves && places.iter().any(|place| dense.contains(place))
 }
 
 /// Whether code downloads something that it may run; an address alone can be a text like any other.
@@ -232,6 +346,11 @@ fn literals(code: &str) -> Vec<String> {
 
 /// What stands between the texts of `new("rm").args(["-rf"])`, as between those of a list.
 fn arguments_between(between: &str) -> &str {
+    // `new Deno.Command("rm", {args: ["-rf"]})`
+    let plain: String = between.chars().filter(|c| !c.is_whitespace()).collect();
+    if plain == ",{args:[" {
+        return ",";
+    }
     let rest = between.trim_start().strip_prefix(')').map(str::trim_start);
     let rest = rest.and_then(|rest| rest.strip_prefix(".args").or_else(|| rest.strip_prefix(".arg")));
     if rest.is_some_and(|rest| rest.chars().all(|c| c.is_whitespace() || matches!(c, '(' | '[' | '&'))) {

@@ -127,7 +127,7 @@ const GROWS: [&str; 13] = [
     "writefilesync(",
 ];
 
-/// Calls that make as much of something as a number says, in code without whitespace and quotes.
+/// Calls that make as much of something as a number says, in code without whitespace.
 const SIZED: [&str; 12] = [
     "*",
     "bytearray(",
@@ -158,11 +158,15 @@ pub(super) fn writes_device(lower: &str) -> bool {
     DEVICES.iter().any(|device| lower.contains(device)) && OPENS.iter().any(|word| lower.contains(word))
 }
 
-/// Whether code starts programs, or takes memory or disk, without end. `dense` is code without whitespace and quotes.
-pub(super) fn uses_up(dense: &str) -> bool {
+/// Whether code starts programs, or takes memory or disk, without end. `lower` is in lowercase, and `dense` has no
+/// whitespace and quotes either.
+pub(super) fn uses_up(lower: &str, dense: &str) -> bool {
+    // A server that answers.
+    let dense = &dense.replace("serve_forever(", "").replace("run_forever(", "");
     let has = |words: &[&str]| words.iter().any(|word| dense.contains(word));
     let goes_on = has(&LOOPS) || dense.contains("forkwhile") || dense.contains("forkuntil");
-    (goes_on && !has(&ENDS) && (has(&STARTS) || has(&GROWS))) || takes_much(dense)
+    let quoted = || lower.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    (goes_on && !has(&ENDS) && (has(&STARTS) || has(&GROWS))) || takes_much(&quoted())
 }
 
 /// `'a' * 10**12`, `Buffer.alloc(1e12)`, `bytearray(100*1024**3)`
@@ -171,9 +175,21 @@ fn takes_much(dense: &str) -> bool {
     const MUCH: f64 = (16_u64 << 30) as f64;
     const MAX: usize = 32;
     SIZED.iter().any(|mark| {
-        let places = dense.match_indices(mark).take(MAX).map(|(at, _)| &dense[at + mark.len()..]);
-        places.into_iter().any(|rest| amount(rest).is_some_and(|amount| amount >= MUCH))
+        let places = dense.match_indices(mark).take(MAX);
+        let sized = places.filter(|(at, _)| repeats(mark, &dense[..*at]));
+        sized
+            .map(|(at, _)| &dense[at + mark.len()..])
+            .any(|rest| amount(rest).is_some_and(|amount| amount >= MUCH))
     })
+}
+
+/// Whether what stands before the mark is a text or a list: `3 * 10**12` is a number, and so may be `n * 10**12`.
+fn repeats(mark: &str, before: &str) -> bool {
+    match mark {
+        "*" => before.ends_with(['\'', '"', ']', '`']),
+        "x" => !before.ends_with(|c: char| c.is_ascii_digit()),
+        _ => true,
+    }
 }
 
 /// The number at the beginning of a text: `10**12`, `1e12`, `1<<40`, `100*1024**3`.
@@ -217,11 +233,27 @@ mod tests {
 
     #[test]
     fn endless_code_is_told_from_other_code() {
-        for code in ["while(1){fork}", "for(;;)s+=s", "loop{a<<x*100}", "x=A*10**12", "buffer.alloc(1e12)"] {
-            assert!(uses_up(code), "{code}");
+        for code in [
+            "while(1){fork}",
+            "for(;;)s+=s",
+            "loop{a<<x*100}",
+            "x='a'*10**12",
+            "[0] * 10**12",
+            "buffer.alloc(1e12)",
+            "print \"a\" x 10**12",
+        ] {
+            assert!(uses_up(code, code), "{code}");
         }
-        for code in ["while(1){if(!x)break;a.push(1)}", "print(2**100)", "x=a*10**6", "foriinx:a.append(i)"] {
-            assert!(!uses_up(code), "{code}");
+        for code in [
+            "while(1){if(!x)break;a.push(1)}",
+            "print(2**100)",
+            "print(2*2**64)",
+            "wei * 10**18",
+            "0x1000000000000",
+            "x=a*10**6",
+            "foriinx:a.append(i)",
+        ] {
+            assert!(!uses_up(code, code), "{code}");
         }
         assert!(!takes_much("max(1e12)"));
     }

@@ -12,6 +12,9 @@ use crate::shell::{Command, Effect, FileUse, Word, base_name, git_subcommand};
 use crate::token::{self, Token};
 use crate::tool::Access;
 
+/// Programs that write files of names which the line does not have. What `tar` and `unzip` do is known better.
+const EXTRACTORS: [&str; 10] = ["7z", "7za", "7zr", "7zz", "unrar", "unar", "pax", "cpio", "patch", "jar"];
+
 /// What arrives in a folder.
 enum Arrival {
     /// A file or folder of this name.
@@ -85,6 +88,15 @@ impl Protected {
             ))
         };
         let mut found = None;
+        // What a patch or an archive changes there, nobody sees.
+        if command.name().is_some_and(|name| EXTRACTORS.contains(&name))
+            && (into.lexical.parent().is_none() || self.question_about_write(target, &into).is_some())
+        {
+            return Some(Ruling::Ask(format!(
+                "`{}` changes files of the system; should it?",
+                command.show()
+            )));
+        }
         for arrival in &delivery.arrivals {
             match arrival {
                 Arrival::Any if is_holder => found = Some(unseen("files of unknown names")),
@@ -161,7 +173,7 @@ fn deliveries<'a>(command: &'a Command, files: &[FileUse<'a>]) -> Vec<Delivery<'
             let members = command.arguments().iter().filter(is_member).map(arrival_of_member).collect();
             vec![Delivery { folder: folder.unwrap_or_else(here), is_folder: true, arrivals: or_any(members) }]
         }
-        "7z" | "7za" | "7zr" | "7zz" | "unrar" | "unar" | "pax" | "cpio" | "patch" | "jar" => {
+        name if EXTRACTORS.contains(&name) => {
             let extracts = match name {
                 "cpio" => flags(command).any(|flag| flag == 'i'),
                 "pax" => flags(command).any(|flag| flag == 'r'),

@@ -101,10 +101,13 @@ pub(super) const NO_READ: &[&str] = &[
     "**/.local/share/crush/auth.json",
     "**/.local/state/crosier/audit",
     "/etc/shadow",
+    "/etc/shadow-",
     "/etc/gshadow",
+    "/etc/gshadow-",
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/proc/*/environ",
+    "/proc/*/mem",
     "/run/secrets",
     "/var/run/secrets",
     "**/.config/google-chrome",
@@ -190,10 +193,7 @@ pub(super) const ASK_READ: &[&str] = &[
     "~/.sqlite_history",
     "~/.viminfo",
     "~/.claude.json",
-    "~/.claude/projects",
-    "~/.claude/history.jsonl",
-    "~/.codex/history.jsonl",
-    "~/.codex/sessions",
+    "**/globalStorage/state.vscdb",
     "/var/log/auth.log",
     "/var/log/secure",
     "/var/mail",
@@ -247,10 +247,20 @@ pub(super) const ASK_WRITE: &[&str] = &[
     "~/Library/LaunchAgents",
 ];
 
+/// Startup and system files of Windows; asked about in lines of shell too.
+pub(super) const ASK_WRITE_WINDOWS: &[&str] = &[
+    "**/Windows/System32",
+    "**/Windows/SysWOW64",
+    "**/Start Menu/Programs/Startup",
+    "**/PowerShell/*profile.ps1",
+    "**/WindowsPowerShell/*profile.ps1",
+];
+
 /// Folders that no tool should change directly.
 pub(super) const NO_WRITE: &[&str] = &[".git", ".hg", ".svn"];
 
-/// Wiring: Crosier's files, and the agents' files that call Crosier. They may be read and committed, but not changed.
+/// Wiring: Crosier's files, and the agents' files that call Crosier or load hooks and settings. They may be read and
+/// committed, but not changed. What else is in the folders of agents (skills, commands, plans, sessions) is everyday work.
 pub(crate) const WIRING: &[&str] = &[
     "crosier.yaml",
     "crosier.yml",
@@ -263,14 +273,21 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.local/state/crosier",
     "**/Library/Application Support/Crosier",
     "**/.claude/settings*.json",
-    "**/.codex",
+    "**/.codex/hooks.json",
+    "**/.codex/config.toml",
+    "**/.codex/*.config.toml",
+    "**/.codex/managed_config.toml",
+    "**/.codex/requirements.toml",
+    "**/.codex/rules",
     "**/.gemini/settings.json",
-    "**/.gemini/hooks*",
+    "**/.gemini/hooks.json",
     "**/.qwen/settings*.json",
-    "**/.qwen/hooks*",
+    "**/.qwen/hooks.json",
     "**/.factory/settings*.json",
-    "**/.factory/hooks*",
-    "**/.cline",
+    "**/.factory/hooks.json",
+    "**/.cline/hooks",
+    "**/.cline/data/settings",
+    "**/.cline/data/globalState.json",
     "**/.clinerules/hooks",
     "**/.github/hooks",
     "**/.copilot/hooks",
@@ -278,13 +295,13 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.opencode/plugin*",
     "**/opencode/plugin*",
     "**/opencode.json*",
-    "**/.cursor/hooks*",
-    "**/.windsurf/hooks*",
-    "**/.codeium/windsurf/hooks*",
+    "**/.cursor/hooks.json",
+    "**/.windsurf/hooks.json",
+    "**/.codeium/windsurf/hooks.json",
     "**/.kiro/hooks",
     "**/.kiro/agents",
     "**/.kimi/config.toml",
-    "**/.openhands/hooks*",
+    "**/.openhands/hooks.json",
     "**/.config/goose/config.yaml",
     "/etc/claude-code",
     "**/Library/Application Support/ClaudeCode",
@@ -385,6 +402,12 @@ pub(super) const EXCEPT: &[&str] = &[
     "**/.git/*.lock",
     "**/.git/refs/**/*.lock",
     "**/.git/info/exclude",
+    // Texts and sessions that other programs keep there.
+    "**/.git/*_EDITMSG",
+    "**/.git/*_MSG",
+    "**/.git/*.md",
+    "**/.git/*.txt",
+    "**/.git/*-sessions/**",
     "**/.git/rebase-merge",
     "**/.git/rebase-apply",
 ];

@@ -5,7 +5,8 @@
 //! shell commands read, write or delete, according to the table of file effects. `.` and `..` are removed and symlinks
 //! followed; a path is checked both as written and with links resolved. Case is ignored: a file system may treat `.ENV`
 //! as `.env`. Listing files is allowed. When a program that is not in the table gets a file that may be read, a person
-//! is asked, and also when code contains a protected name in quotes (`python3 -c "open('.env')"`).
+//! is asked, and also when code contains a protected name in quotes (`python3 -c "open('.env')"`); for a file that may be
+//! read, only when the code can write.
 //!
 //! # Options
 //! - `no_read`: patterns of files that may be neither read nor written (default: `.env*`, keys, credentials of agents,
@@ -30,12 +31,15 @@ mod defaults;
 mod embedded;
 mod holder;
 mod intent;
+mod key;
+mod literal;
 mod mode;
 mod own;
 mod patterns;
 mod protected;
 mod selected;
 mod shell;
+mod variable;
 mod wildcards;
 
 use std::path::{Path, PathBuf};
@@ -50,6 +54,7 @@ use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
+pub(crate) use literal::is_just_text;
 pub(crate) use own::{ConfigurationPaths, OwnPaths};
 pub(crate) use patterns::Patterns;
 pub(crate) use protected::{Objection, Protected};
@@ -125,7 +130,7 @@ fn default_protected(folder: &Path, file: &Path, further: &Arc<OwnPaths>) -> Pro
         no_read: Patterns::fixed(&[defaults::NO_READ]),
         no_read_files: Patterns::fixed(&[defaults::NO_READ_FILES]),
         ask_read: Patterns::fixed(&[defaults::ASK_READ]),
-        ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
+        ask_write: Patterns::fixed(&[defaults::ASK_WRITE, defaults::ASK_WRITE_WINDOWS]),
         no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
         except: Patterns::fixed(&[defaults::EXCEPT]),
         own: ConfigurationPaths::new(file, Arc::clone(further)),

@@ -160,7 +160,9 @@ mod tests {
     #[test]
     fn every_pattern_of_this_crate_compiles() {
         use crate::protect_paths::defaults::*;
-        for text in [NO_READ, NO_READ_FILES, ASK_READ, ASK_WRITE, NO_WRITE, WIRING, EXCEPT].concat() {
+        for text in [NO_READ, NO_READ_FILES, ASK_READ, ASK_WRITE, ASK_WRITE_WINDOWS, NO_WRITE, WIRING, EXCEPT]
+            .concat()
+        {
             assert!(PathGlob::new(text, Case::Folded).is_ok(), "{text}");
         }
     }

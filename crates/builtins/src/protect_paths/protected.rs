@@ -102,6 +102,10 @@ impl Protected {
             return Some(Objection::Fixed(reason));
         }
         let pattern = find_file(&self.no_read_files)?;
+        // What is made there is thrown away.
+        if ["/tmp/", "/var/tmp/", "$TMPDIR/"].iter().any(|folder| shown.starts_with(folder)) {
+            return None;
+        }
         Some(Objection::Question(format!(
             "`{shown}` is a file that contains secrets ({pattern}); should it be written?"
         )))
@@ -158,11 +162,22 @@ impl Protected {
             let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
             name.is_some_and(|name| AGENT_FOLDERS.contains(&name.as_str()))
         };
-        (self.guards_wiring && (is_agents(&file.lexical) || is_agents(&file.real))).then(|| {
-            Objection::Fixed(format!(
-                "`{shown}` contains the files with which an agent calls Crosier; only the person may remove it"
-            ))
-        })
+        if !self.guards_wiring || !(is_agents(&file.lexical) || is_agents(&file.real)) {
+            return None;
+        }
+        // Agents read those of the project and of the home folder.
+        let is_nested = shown.contains('/')
+            && !shown.starts_with('$')
+            && shown.split('/').all(|name| !matches!(name, "" | "." | ".." | "~" | "*"))
+            && !calls_crosier(file.real.parent().unwrap_or(&file.real));
+        if is_nested {
+            return Some(Objection::Question(format!(
+                "`{shown}` is a folder of an agent; should it be removed?"
+            )));
+        }
+        Some(Objection::Fixed(format!(
+            "`{shown}` contains the files with which an agent calls Crosier; only the person may remove it"
+        )))
     }
 
     /// Why a search in files of this pattern (`*.pem`, `.env*`) is not allowed, if so. A pattern that matches all

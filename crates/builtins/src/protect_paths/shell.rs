@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::intent::{
-    has_variables, is_exported, is_login_key, makes_secrets, names_only, stays_secret, uses_variables,
-};
+use super::intent::Intent;
 use super::protected::{Objection, Protected};
-use super::{code, created, mode};
+use super::{code, created, key, mode};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, UNKNOWN_HOME, expand_glob, in_home};
 use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, names_of_output};
@@ -34,7 +32,7 @@ impl Protected {
     pub(super) fn judge_script(&self, script: &Script, places: Places<'_>) -> Ruling {
         let folders = script.folders(places);
         let resolver = Resolver::default();
-        let mut seen = HashSet::new();
+        let (mut seen, mut looked_at) = (HashSet::new(), 0);
         let mut asked = Ruling::Nothing;
         for (at, command) in script.commands.iter().enumerate() {
             let files = command.files();
@@ -51,28 +49,27 @@ impl Protected {
                 Some("git") => command.arguments().iter().any(is_one_of),
                 name => name.is_some_and(is_deleter),
             };
-            let creates = makes_secrets(command, &files);
-            let keeps = stays_secret(command, &files);
             // Linking to a file is a way to read it, and with a hard link also to write it.
             let links = command.name() == Some("ln");
             let links_hard = makes_hard_links(command);
-            // What a shell loads is not shown by that.
-            let loads = matches!(command.name(), Some("source" | ".")) || is_exported(script, at);
             // Whether a hook may run is up to block-commands.
             let is_switched = |file: &FileUse<'_>| {
                 command.name() == Some("chmod") && file.path.show().contains(".git/hooks/")
             };
             let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links || links_hard);
-            for file in files_used.filter(|file| !is_switched(file) && !is_login_key(command, &files, file)) {
+            for file in files_used.filter(|file| !is_switched(file) && !key::is_used(command, &files, file)) {
                 let effect = match file.effect {
                     Effect::Stat | Effect::Read if links_hard => Effect::Delete,
                     Effect::Stat => Effect::Read,
                     effect => effect,
                 };
-                if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
+                // What another command may do with a protected file, this one may not.
+                let use_key = (file.path.show().into_owned(), effect, here.len());
+                if seen.contains(&use_key) {
                     continue;
                 }
-                if seen.len() > MAX_WORDS {
+                looked_at += 1;
+                if looked_at > MAX_WORDS {
                     return Ruling::Ask("it names too many files to look at".to_owned());
                 }
                 let word_use = WordUse {
@@ -87,40 +84,23 @@ impl Protected {
                 let moved = effect == Effect::Delete && !deletes;
                 let moved =
                     moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..word_use }));
-                match moved
-                    .filter(|ruling| *ruling != Ruling::Nothing)
-                    .unwrap_or_else(|| self.judge_word(&file.path, word_use))
-                {
+                let moved = moved.filter(|ruling| *ruling != Ruling::Nothing);
+                let ruling = moved.unwrap_or_else(|| self.judge_word(&file.path, word_use));
+                if ruling == Ruling::Nothing {
+                    seen.insert(use_key);
+                    continue;
+                }
+                match Intent::new(script, at, &files).soften(file, effect, ruling) {
                     Ruling::Nothing => {}
-                    Ruling::Ask(_) if creates && effect == Effect::Write => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
-                    Ruling::Deny(_)
-                        if loads
-                            && effect == Effect::Read
-                            && has_variables(&file.path)
-                            && !uses_variables(script, at) => {}
-                    Ruling::Deny(_)
-                        if effect == Effect::Read && has_variables(&file.path) && names_only(command) =>
-                    {
-                        let shown = file.path.show();
-                        asked = Ruling::Ask(format!(
-                            "`{shown}` is a file for secrets; should the names in it be shown, without the values?"
-                        ));
-                    }
-                    Ruling::Deny(_) if keeps && effect != Effect::Write => {
-                        let shown = file.path.show();
-                        asked = Ruling::Ask(format!(
-                            "`{shown}` is a file for secrets; should there be a copy of it, or should it be moved?"
-                        ));
-                    }
-                    Ruling::Deny(_) if loads && effect == Effect::Read => {
-                        let shown = file.path.show();
-                        asked = Ruling::Ask(format!(
-                            "`{shown}` is a file for secrets; should the shell load what is in it?"
-                        ));
-                    }
                     ruling => return ruling,
                 }
+            }
+            if lets_log_in(command) {
+                asked = Ruling::Ask(format!(
+                    "`{}` changes who may log in to another machine; should it?",
+                    command.show()
+                ));
             }
             for name in found_names(script, &files) {
                 let word_use = WordUse {
@@ -148,12 +128,12 @@ impl Protected {
                 }
             }
             for text in texts {
-                let word = Word::literal(text.as_str());
+                let word = Word::literal(text.text.as_str());
                 let word_use = WordUse {
-                    effect: Effect::Unknown,
+                    effect: text.effect,
                     folders: &known,
                     is_lost: here.contains(&None),
-                    removes_all: false,
+                    removes_all: text.effect == Effect::Delete,
                     home: places.home,
                     resolver: &resolver,
                 };
@@ -189,6 +169,10 @@ impl Protected {
             Objection::Fixed(reason) if word_use.effect == Effect::Unknown => Ruling::Ask(reason),
             objection => objection.ruling(),
         };
+        // The file that PowerShell runs at its start.
+        if word_use.effect == Effect::Write && is_profile(text) {
+            return Ruling::Ask(format!("`{text}` runs whenever PowerShell starts; should it be written?"));
+        }
         // A partly unknown word still has known parts: `$DIR/.env`.
         if word_use.is_lost || word.unknowns().next().is_some() {
             let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
@@ -205,9 +189,17 @@ impl Protected {
             return self.judge_word(&Word::literal(path), word_use);
         }
         if text.contains('\\') {
-            match self.judge_word(&Word::literal(from_windows(text)), word_use) {
+            let path = from_windows(text);
+            match self.judge_word(&Word::literal(path.as_str()), word_use) {
                 Ruling::Nothing => {}
                 ruling => return ruling,
+            }
+            let places = Places { cwd: Path::new("/"), home: None };
+            let question = || self.question_about_write(text, &places.resolve(&path));
+            if matches!(word_use.effect, Effect::Write | Effect::Delete)
+                && let Some(question) = question()
+            {
+                return question.ruling();
             }
         }
         // Crosier's own files are known by their real paths: what is in the home folder is looked up there too.
@@ -354,6 +346,22 @@ fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
         })
         .flatten()
         .collect()
+}
+
+/// `$PROFILE`, `$PROFILE.CurrentUserAllHosts`
+fn is_profile(text: &str) -> bool {
+    const NAME: &str = "$profile";
+    text.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME))
+        && (text.len() == NAME.len() || text[NAME.len()..].starts_with('.'))
+}
+
+/// `rsync key host:.ssh/authorized_keys`
+fn lets_log_in(command: &Command) -> bool {
+    matches!(command.name(), Some("rsync" | "scp" | "sftp"))
+        && command
+            .arguments()
+            .last()
+            .is_some_and(|word| word.show().contains(':') && word.show().contains(".ssh/"))
 }
 
 /// Programs that delete files. Other programs that remove a file move it.

@@ -2,7 +2,7 @@
 
 use super::files::words;
 use super::{lowercase, short_name};
-use crate::shell::Script;
+use crate::shell::{Script, Word};
 
 /// Fields that hold statements, in tools for databases.
 pub(super) const STATEMENTS: &[&str] = &["query", "statement", "queries"];
@@ -65,6 +65,22 @@ pub(super) fn code_in(language: &str, code: &str) -> Option<Script> {
 /// A line, in the language of the tool.
 pub(super) fn parsed(tool: &str, line: &str) -> Script {
     if is_windows(tool) { Script::parse_windows(line) } else { Script::parse(line) }
+}
+
+/// What a line of Windows runs besides its own commands: the text after `powershell -Command`, and code of .NET.
+pub(super) fn inside_windows_line(line: &str, own: &Script) -> Vec<Script> {
+    let mut scripts = Vec::new();
+    let lower = line.to_ascii_lowercase();
+    if ["powershell", "pwsh", "cmd"].iter().any(|shell| lower.contains(shell)) {
+        let is_shell = |name: &str| matches!(name.trim_end_matches(".exe"), "powershell" | "pwsh" | "cmd");
+        let shells = own.commands.iter().filter(|command| command.name().is_some_and(is_shell));
+        let texts = shells.flat_map(|command| command.arguments()).filter_map(Word::known);
+        scripts.extend(texts.filter(|text| text.contains(' ')).map(Script::parse_windows));
+    }
+    if lower.contains("io.file]::") || lower.contains("io.directory]::") {
+        scripts.push(Script::from_words(["powershell", "-Command", line]));
+    }
+    scripts
 }
 
 pub(super) fn is_windows(tool: &str) -> bool {

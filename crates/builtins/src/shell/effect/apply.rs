@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::inner::{file_of_address, sed_files};
+use super::inner::{awk_files, file_of_address, git_config_file, sed_files, sqlite_files};
 use super::table::{self, OptionRole, Role, Row};
 use super::{Effect, FileUse};
 use crate::shell::model::Command;
@@ -37,9 +37,14 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
         }
         return;
     }
-    if matches!(command.name(), Some("sed" | "gsed" | "ssed")) {
-        sed_files(command.arguments(), uses);
+    match command.name() {
+        Some("sed" | "gsed" | "ssed") => sed_files(command.arguments(), uses),
+        Some("awk" | "gawk" | "mawk" | "nawk") => awk_files(command.arguments(), uses),
+        Some("sqlite3" | "sqlite") => sqlite_files(command.arguments(), uses),
+        Some("git") => git_config_file(command.arguments(), uses),
+        _ => {}
     }
+    redirected_by_windows(command, uses);
     match table::find(command) {
         Some((row, from)) => {
             let words = command.words.get(from..).unwrap_or_default();
@@ -57,6 +62,26 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
             }
         }
         None => unknown(command.arguments(), uses),
+    }
+}
+
+/// `>` as a word of its own: lines of PowerShell and cmd are not taken apart further.
+fn redirected_by_windows<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
+    let prints = |name: &str| {
+        ["echo", "write-output", "write-host", "get-content", "type", "set", "dir"]
+            .iter()
+            .any(|one| name.eq_ignore_ascii_case(one))
+    };
+    let is_arrow = |word: &Word| matches!(word.known(), Some(">" | ">>" | "1>"));
+    // The text before it may be the command: `'{}' > file`.
+    let is_text = command.words.get(1).is_some_and(is_arrow) && table::find(command).is_none();
+    if !is_text && !command.words.first().and_then(Word::known).is_some_and(prints) {
+        return;
+    }
+    for pair in command.words.windows(2) {
+        if is_arrow(&pair[0]) {
+            uses.push(FileUse { path: Cow::Borrowed(&pair[1]), effect: Effect::Write });
+        }
     }
 }
 
@@ -260,6 +285,11 @@ impl<'a> Reader<'a, '_> {
             Role::Write | Role::LocalWrite | Role::Checkout => Effect::Write,
             Role::Delete | Role::Move => Effect::Delete,
             Role::Any => Effect::Unknown,
+        };
+        // A list of PowerShell: `a, b`.
+        let word = match word.known().and_then(|text| text.strip_suffix(',')) {
+            Some(text) if !text.is_empty() => Cow::Owned(Word::literal(text)),
+            _ => word,
         };
         if word.known() != Some("-") {
             self.uses.push(FileUse { path: word, effect });

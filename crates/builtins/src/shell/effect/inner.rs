@@ -1,4 +1,5 @@
-//! Files that are a part of a word: of an address, or of a script of `sed`.
+//! Files that are a part of a word: of an address, of code of `sed` and `awk`, or of a command of `sqlite3`. And the file of
+//! `git config -f`, which is read or written.
 
 use std::borrow::Cow;
 
@@ -62,6 +63,86 @@ pub(super) fn sed_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
             own.or_else(of_flag).map(str::trim).filter(|file| !file.is_empty() && *file != "/dev/stdout");
         uses.extend(file.map(|file| FileUse { path: Cow::Owned(Word::literal(file)), effect }));
     }
+}
+
+/// The files that code of awk prints into: `print > "file"`.
+pub(super) fn awk_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    const HOME: &str = "ENVIRON[\"HOME\"]";
+    for code in words.iter().filter_map(Word::known).filter(|code| code.contains("print")) {
+        for rest in code.split('>').skip(1) {
+            let rest = rest.trim_start();
+            let (home, rest) = match rest.strip_prefix(HOME) {
+                Some(rest) => ("~", rest.trim_start()),
+                None => ("", rest),
+            };
+            let Some((file, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) else {
+                continue;
+            };
+            // A text that something is compared with has neither.
+            if file.contains(['/', '.']) && !file.starts_with("/dev/") {
+                let path = Cow::Owned(Word::literal(format!("{home}{file}")));
+                uses.push(FileUse { path, effect: Effect::Write });
+            }
+        }
+    }
+}
+
+/// The files that commands of `sqlite3` name: `.output file`, `.read file`.
+pub(super) fn sqlite_files<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    for line in words.iter().filter_map(Word::known).flat_map(str::lines) {
+        let Some((name, rest)) = line.trim_start().split_once(' ') else { continue };
+        let effect = match name {
+            ".output" | ".once" | ".backup" | ".save" | ".log" | ".clone" | ".excel" => Effect::Write,
+            ".read" | ".import" | ".open" | ".restore" => Effect::Read,
+            _ => continue,
+        };
+        let file = rest.split_whitespace().find(|word| !word.starts_with('-') && !word.starts_with('|'));
+        let file = file.map(|file| file.trim_matches(['"', '\'']));
+        let file = file.filter(|file| !matches!(*file, "" | "stdout" | "off" | "main"));
+        uses.extend(file.map(|file| FileUse { path: Cow::Owned(Word::literal(file)), effect }));
+    }
+}
+
+/// The file of `git config -f file name value`; without a value it is only read.
+pub(super) fn git_config_file<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    const WRITES: [&str; 11] = [
+        "--add",
+        "--unset",
+        "--unset-all",
+        "--replace-all",
+        "--rename-section",
+        "--remove-section",
+        "-e",
+        "--edit",
+        "set",
+        "unset",
+        "edit",
+    ];
+    let Some(place) = words.iter().take(4).position(|word| word.known() == Some("config")) else { return };
+    let words = &words[place + 1..];
+    let has =
+        |names: &[&str]| words.iter().any(|word| word.known().is_some_and(|word| names.contains(&word)));
+    let (mut file, mut operands, mut at) = (None, 0, 0);
+    while let Some(word) = words.get(at) {
+        at += 1;
+        match word.head() {
+            "-f" | "--file" => {
+                file = words.get(at).map(Cow::Borrowed);
+                at += 1;
+            }
+            head if head.starts_with("--file=") => file = Some(Cow::Owned(word.after("--file=".len()))),
+            "--type" | "--default" | "--comment" => at += 1,
+            head if head.starts_with('-') => {}
+            _ => operands += 1,
+        }
+    }
+    let only_reads =
+        has(&["-l", "--list", "list", "get"]) || words.iter().any(|word| word.head().starts_with("--get"));
+    let writes = has(&WRITES) || (operands > 1 && !only_reads);
+    let effect = if writes { Effect::Write } else { Effect::Read };
+    // That is what `git config` changes without the option.
+    let file = file.filter(|file| file.known() != Some(".git/config"));
+    uses.extend(file.map(|path| FileUse { path, effect }));
 }
 
 #[cfg(test)]

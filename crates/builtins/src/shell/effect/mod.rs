@@ -45,6 +45,8 @@ impl Command {
         let mut uses = Vec::new();
         for redirection in &self.redirections {
             let effect = match redirection.direction {
+                // `wc -l < file`
+                Direction::Read if self.name() == Some("wc") => Effect::Stat,
                 Direction::Read => Effect::Read,
                 Direction::Write | Direction::Both => Effect::Write,
                 Direction::Here(_) | Direction::HereString | Direction::Duplicate => continue,
@@ -97,6 +99,15 @@ mod tests {
             ("git commit -F msg", "r:msg"),
             ("git log --output=x", "w:x"),
             ("git -C sub add .env", "r:.env"),
+            ("git config -f a core.x y", "w:a"),
+            ("git config --file=a --get core.x", "r:a"),
+            ("git config -f a -l", "r:a"),
+            ("git config core.x y", ""),
+            ("sqlite3 a.db '.output b' 'select 1'", "w:b w:a.db"),
+            ("sqlite3 a.db '.read b'", "r:b w:a.db"),
+            ("Set-Content -Path a -Value b", "w:a"),
+            ("Copy-Item a -Destination b -Force", "w:b r:a"),
+            ("Remove-Item -Force a", "d:a"),
             ("git rm -r a", "d:a"),
             ("git checkout -- a", "w:a"),
             ("openssl x509 -in cert.pem -noout", "r:cert.pem"),
@@ -114,6 +125,8 @@ mod tests {
             ("sort -o x y", "w:x r:y"),
             ("awk -i inplace '{print}' f", "w:f"),
             ("awk -F: '{print $1}' f", "r:f"),
+            ("awk '{print > \"a.txt\"}' f", "w:a.txt r:f"),
+            ("awk '$1 > \"x\" {print}' f", "r:f"),
             ("truncate -s 0 f", "w:f"),
             ("shred -u f", "d:f"),
             ("patch -p1 f < d", "r:d w:f"),
@@ -150,6 +163,7 @@ mod tests {
             ("perl -pi.bak -e s/a/b/ f", "w:f"),
             ("perl -ne print f", "?:f"),
             ("wc -l .env", "s:.env"),
+            ("wc -l < .env", "s:.env"),
             ("prettier --write a.ts", "w:a.ts"),
             ("prettier --check a.ts", "r:a.ts"),
         ] {

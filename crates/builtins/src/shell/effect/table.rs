@@ -1,5 +1,6 @@
 //! The table of programs. The build takes `programs.txt` apart; a row is read when a line first needs it.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::shell::model::Command;
@@ -90,7 +91,7 @@ fn named(name: &str) -> Option<&'static Row> {
 
 /// The row of a command, and where its own words begin.
 pub(super) fn find(command: &Command) -> Option<(&'static Row, usize)> {
-    let name = command.name()?;
+    let name = &*lowered_cmdlet(command.name()?);
     let row = named(name)?;
     if !row.has_subcommands {
         return Some((row, 1));
@@ -99,6 +100,14 @@ pub(super) fn find(command: &Command) -> Option<(&'static Row, usize)> {
     let place = subcommand(row, words)?;
     let second = words.get(place)?.known()?;
     Some((named(&format!("{name} {second}"))?, place + 2))
+}
+
+/// `Set-Content` as `set-content`: the letters of PowerShell have any case.
+fn lowered_cmdlet(name: &str) -> Cow<'_, str> {
+    match name.contains('-') && name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 /// The index of the subcommand after options.

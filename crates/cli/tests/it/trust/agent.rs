@@ -265,7 +265,7 @@ fn the_self_guard_sees_what_commands_do_around_the_files_that_it_guards() {
         ("deny", "chmod 000 ~/.claude".to_owned()),
         ("deny", format!("chmod 777 {home}/.config")),
         ("ask", format!("grep -rl crosier {home} | xargs rm")),
-        ("ask", format!("awk 'BEGIN{{print > \"{yaml}\"}}'")),
+        ("deny", format!("awk 'BEGIN{{print > \"{yaml}\"}}'")),
         ("deny", "crosier serve --stop".to_owned()),
         ("free", "cp -r x/.claude/agents ~/.claude/".to_owned()),
         ("free", "tar xf x.tar".to_owned()),
