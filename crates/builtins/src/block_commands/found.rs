@@ -19,7 +19,9 @@ impl<'a> CommandContext<'a> {
     /// Whether the command gets files that any search found, but not logs.
     pub(super) fn works_on_any_found(&self) -> bool {
         let is_log = |word: &Word| word.show().contains("log") || word.show().contains("/tmp");
-        self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
+        let is_many = |word: &Word| word.has_wildcard() && !is_log(word);
+        self.command.arguments().iter().any(is_many)
+            || self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
     }
 
     /// Whether the command truncates the files that a loop or a search goes through: `for f in *.c; do : > $f`.
@@ -92,8 +94,12 @@ impl<'a> CommandContext<'a> {
 }
 
 fn is_search(command: &Command) -> bool {
+    let lists_tracked = || {
+        let verb = command.arguments().iter().map(Word::head).find(|head| !head.starts_with('-'));
+        command.name() == Some("git") && verb == Some("ls-files")
+    };
     matches!(
         command.name(),
         Some("find" | "gfind" | "fd" | "fdfind" | "locate" | "mlocate" | "plocate" | "mdfind" | "ls" | "bfs")
-    )
+    ) || lists_tracked()
 }

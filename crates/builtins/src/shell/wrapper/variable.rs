@@ -176,9 +176,10 @@ impl Parser {
                 name if name.starts_with("GIT_CONFIG_VALUE_") => self.git_setting_of(at, name, &value),
                 "GIT_CONFIG_PARAMETERS" => {
                     let text = value.show().replace('\'', "");
+                    self.listed_setting(at, &text);
                     self.setting(at, &Word::literal(text));
                 }
-                name if LISTED_VARIABLES.binary_search(&name).is_ok() => {
+                name if LISTED_VARIABLES.binary_search(&name).is_ok() || name.starts_with("TF_CLI_ARGS") => {
                     self.listed_variable(at, name, &value)
                 }
                 name if CODE_VARIABLES.contains(&name) => {
@@ -223,7 +224,20 @@ impl Parser {
             word.known()?.strip_prefix(wanted.as_str())?.strip_prefix('=').map(str::to_owned)
         });
         let Some(key) = key.chain(exported).next() else { return };
-        self.setting(at, &Word::literal(format!("{key}={}", value.show())));
+        let text = format!("{key}={}", value.show());
+        self.listed_setting(at, &text);
+        self.setting(at, &Word::literal(text));
+    }
+
+    /// A setting as a command, `git -c key=value commit`, so that the lists see it.
+    fn listed_setting(&mut self, at: usize, text: &str) {
+        let mut words = vec![Word::literal("git"), Word::literal("-c"), Word::literal(text)];
+        let command = &self.script.commands[at];
+        if command.name() == Some("git") {
+            words.extend(command.arguments().iter().take(2).cloned());
+        }
+        let level = command.level + 1;
+        self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
     }
 }
 
