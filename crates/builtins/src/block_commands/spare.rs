@@ -149,7 +149,7 @@ impl CommandContext<'_> {
     fn is_temporary_copy(&self) -> bool {
         const STARTS: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
         // Where Windows, and agents, keep what they throw away.
-        const PARTS: [&str; 2] = ["/AppData/Local/Temp/", "/scratchpad/"];
+        const PARTS: [&str; 3] = ["/AppData/Local/Temp/", "/scratchpad/", ".claude/worktrees/"];
         let is_temporary = |folder: &str| {
             STARTS.iter().any(|start| folder.starts_with(start))
                 || PARTS.iter().any(|part| folder.contains(part))
