@@ -189,13 +189,17 @@ impl CommandContext<'_> {
         words.any(|word| is_remote_address(&Word::literal(word)))
     }
 
-    /// `manage.py sqlflush | psql`
+    /// `manage.py sqlflush | psql`, `cat drop_all.sql | psql`
     fn gets_flush(&self) -> bool {
+        const PARTS: [&str; 5] = ["drop", "wipe", "truncate", "destroy", "nuke"];
         let Input::Pipe(range) = &self.command.input else { return false };
         let commands = self.script.commands.get(range.clone()).unwrap_or_default();
-        let flushes =
-            |command: &Command| command.arguments().iter().any(|word| word.known() == Some("sqlflush"));
-        commands.iter().any(flushes)
+        let flushes = |word: &Word| {
+            word.known().is_some_and(|text| {
+                text == "sqlflush" || (text.ends_with(".sql") && PARTS.iter().any(|part| text.contains(part)))
+            })
+        };
+        commands.iter().take(8).any(|command| command.arguments().iter().any(flushes))
     }
 
     /// Whether the name of the program is the output of another command: `$(cat x) a`.
