@@ -31,7 +31,7 @@ const CODE_VARIABLES: [&str; 20] = [
 
 /// Variables that put code into programs or switch checks off: the lists of commands judge their values. In the order
 /// of their letters.
-const LISTED_VARIABLES: [&str; 101] = [
+const LISTED_VARIABLES: [&str; 102] = [
     "ALL_PROXY",
     "ANSIBLE_HOST_KEY_CHECKING",
     "ANTHROPIC_BASE_URL",
@@ -79,6 +79,7 @@ const LISTED_VARIABLES: [&str; 101] = [
     "LUA_CPATH",
     "LUA_PATH",
     "MAKEFILES",
+    "MAKEFLAGS",
     "MAVEN_OPTS",
     "NODE_EXTRA_CA_CERTS",
     "NODE_OPTIONS",
