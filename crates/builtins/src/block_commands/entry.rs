@@ -176,6 +176,8 @@ pub(super) enum Special {
     ForgeChange,
     /// A file goes to another machine as it is.
     SentFile,
+    /// Its operands are all sources of one language: `*.py`.
+    AllSources,
 }
 
 impl Special {

@@ -52,6 +52,26 @@ impl<'a> CommandContext<'a> {
         prints_nothing && targets.any(|redirection| is_many(&redirection.target))
     }
 
+    /// `rm *.py`, `rm src/*.go`, `find . -name '*.py' -delete`
+    pub(super) fn names_all_sources(&self) -> bool {
+        // Not what a compiler or a program writes, too: `*.js`, `*.sql`.
+        const ENDS: [&str; 20] = [
+            "py", "ts", "tsx", "jsx", "go", "rs", "rb", "java", "c", "cpp", "h", "cs", "php", "kt", "swift",
+            "vue", "yaml", "yml", "toml", "tf",
+        ];
+        const FOLDERS: [&str; 10] =
+            ["", "src", "app", "lib", "pkg", "cmd", "internal", "tests", "test", "migrations"];
+        let is_all = |word: &Word| {
+            let shown = word.show();
+            let (folder, name) = shown.rsplit_once('/').unwrap_or(("", &shown));
+            let folder = folder.trim_start_matches('.').trim_start_matches('/');
+            let first = folder.split('/').next().unwrap_or_default();
+            let is_here = FOLDERS.contains(&first) && !shown.starts_with('/');
+            is_here && name.strip_prefix("*.").is_some_and(|end| ENDS.contains(&end))
+        };
+        self.command.arguments().iter().any(is_all)
+    }
+
     fn is_precious_root(&self, root: &Word) -> bool {
         let shown = root.show();
         let is_path = shown.starts_with(['/', '~']) || shown.starts_with("${HOME}");

@@ -17,7 +17,7 @@ const KEYS: [&str; 19] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 31] = [
+const SPECIALS: [(&str, Special); 32] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -49,6 +49,7 @@ const SPECIALS: [(&str, Special); 31] = [
     ("net-file", Special::NetFile),
     ("forge-change", Special::ForgeChange),
     ("sent-file", Special::SentFile),
+    ("all-sources", Special::AllSources),
 ];
 
 /// What a file adds to the list.

@@ -149,6 +149,7 @@ impl CommandContext<'_> {
             Special::NetFile => self.talks_through_file(),
             Special::ForgeChange => self.changes_forge(),
             Special::SentFile => self.sends_file(),
+            Special::AllSources => self.names_all_sources(),
             Special::KillAll => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
