@@ -17,6 +17,8 @@ use crate::shell::{Command, Input, Word};
 /// An exception of an entry: deletions that it does not apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spare {
+    /// What the command before it picks by the name of something that is built again.
+    Built,
     /// A pod that comes back, or something in a cluster or namespace for development or tests.
     Cluster,
     /// A composition of containers for development or tests.
@@ -44,7 +46,8 @@ pub(super) enum Spare {
 }
 
 /// The names of the exceptions in a list.
-pub(super) const SPARES: [(&str, Spare); 12] = [
+pub(super) const SPARES: [(&str, Spare); 13] = [
+    ("built", Spare::Built),
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
     ("copy", Spare::Copy),
@@ -74,6 +77,7 @@ impl CommandContext<'_> {
         }
         let words = self.command.arguments();
         match spare {
+            Spare::Built => self.gets_built(),
             Spare::Cluster => spares_in_cluster(self.command),
             Spare::Composition => {
                 let names = values(words, &["-f", "--file", "-p", "--project-name", "--env-file"]);
@@ -208,6 +212,37 @@ impl CommandContext<'_> {
             matches!(name.as_str(), "get-process" | "gps" | "get-nettcpconnection")
                 && command.arguments().iter().filter(ignored).any(|word| is_plain(&word))
         })
+    }
+
+    /// `Get-ChildItem -Recurse -Filter node_modules | Remove-Item -Recurse`
+    fn gets_built(&self) -> bool {
+        const BUILT: [&str; 15] = [
+            "node_modules",
+            "bin",
+            "obj",
+            "dist",
+            "build",
+            "target",
+            "out",
+            ".next",
+            ".vs",
+            "testresults",
+            "__pycache__",
+            "coverage",
+            ".pytest_cache",
+            "*.pyc",
+            "*.log",
+        ];
+        let Input::Pipe(range) = &self.command.input else { return false };
+        let [search] = self.script.commands.get(range.clone()).unwrap_or_default() else { return false };
+        let name = search.name().unwrap_or_default().to_ascii_lowercase();
+        let words = search.arguments();
+        let picks = words.windows(2).find_map(|pair| {
+            let option = pair[0].head().to_ascii_lowercase();
+            matches!(option.as_str(), "-include" | "-filter").then(|| pair[1].show().to_lowercase())
+        });
+        matches!(name.as_str(), "get-childitem" | "gci" | "ls" | "dir")
+            && picks.is_some_and(|names| names.split(',').all(|name| BUILT.contains(&name.trim())))
     }
 
     fn earlier(&self) -> &[Command] {
