@@ -59,9 +59,12 @@ impl CommandContext<'_> {
             Some("eval") => words,
             _ => words.get(place..words.len().min(place + 1)).unwrap_or_default(),
         };
-        let code_of_names = runs_code && self.gets_names(code);
-        for word in code.iter().filter(|_| !code_of_names).chain(self.command.words.first()) {
+        for word in code.iter().chain(self.command.words.first()) {
             self.follow_word(word, &mut ranges, 0);
+        }
+        if runs_code && !ranges.is_empty() {
+            let names = self.names_for(code);
+            ranges.retain(|range| !names.contains(range));
         }
         if let Input::Text(word) = &self.command.input {
             self.follow_word(word, &mut ranges, 0);
@@ -79,13 +82,17 @@ impl CommandContext<'_> {
         in_ranges(&self.script.commands, ranges)
     }
 
-    /// `… | xargs -I{} sh -c 'wc -l {}'`: the code is written out, and gets the name of a file.
-    fn gets_names(&self, code: &[Word]) -> bool {
+    /// The commands whose output is only put into code that is written out: `ls | xargs -I{} sh -c 'wc -l {}'`.
+    fn names_for(&self, code: &[Word]) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
         let wrapper = self.command.wrapper.and_then(|at| self.script.commands.get(at));
-        let finds = wrapper
-            .and_then(Command::name)
-            .is_some_and(|name| matches!(name, "xargs" | "gxargs" | "parallel" | "find" | "fd" | "fdfind"));
-        finds && code.iter().all(|word| !word.head().is_empty())
+        if let Some(wrapper) = wrapper
+            && matches!(wrapper.name(), Some("xargs" | "gxargs" | "parallel"))
+            && code.iter().all(|word| !word.head().is_empty())
+        {
+            self.follow(&wrapper.input, &mut ranges, 0);
+        }
+        ranges
     }
 
     /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
@@ -249,8 +256,10 @@ fn substituted(text: &str) -> impl Iterator<Item = &str> {
 
 /// `kubectl completion bash`: what the program itself brings for a shell.
 fn prints_completion(command: &Command) -> bool {
+    const PRINT: [&str; 7] = ["kubectl", "oc", "k", "docker", "podman", "helm", "gcloud"];
     let first = command.arguments().iter().map(Word::head).find(|head| !head.starts_with('-'));
     matches!(first, Some("completion" | "completions"))
+        && command.name().is_some_and(|name| PRINT.contains(&name))
 }
 
 /// Programs that list processes or containers: with a filter, only those that are meant.

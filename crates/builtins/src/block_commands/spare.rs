@@ -446,8 +446,7 @@ fn is_service(addresses: &[Cow<'_, str>]) -> bool {
     let is_one = |address: &Cow<'_, str>| {
         let rest = address.split_once("://").map_or(&**address, |(_, rest)| rest);
         let host = rest.split(['/', ':']).next().unwrap_or_default();
-        matches!(host, "redis" | "valkey" | "keydb" | "dragonfly" | "cache")
-            || (!host.contains('.') && is_disposable(host))
+        matches!(host, "redis" | "valkey" | "keydb") || (!host.contains('.') && is_disposable(host))
     };
     !addresses.is_empty() && addresses.iter().all(is_one)
 }
