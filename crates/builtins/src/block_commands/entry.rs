@@ -168,6 +168,16 @@ pub(super) enum Special {
     RootShell,
     /// The line fetches code, or sends credentials, without the check of certificates that this switches off.
     Unchecked,
+    /// A package, or the index for it, is an address that not everybody uses.
+    PackageAddress,
+    /// It says something through `/dev/tcp`.
+    NetFile,
+    /// A call of a forge's API that changes something.
+    ForgeChange,
+    /// A file goes to another machine as it is.
+    SentFile,
+    /// Its operands are all sources of one language: `*.py`.
+    AllSources,
 }
 
 impl Special {

@@ -244,9 +244,15 @@ impl<'a> CommandContext<'a> {
     /// The checks that depend on the folder in which the command runs.
     fn in_folder(&self, entry: &Entry, folder: &Path) -> Fit {
         let good = self.targets(entry, folder)
-            && (entry.writes.is_empty() || self.writes(entry, folder))
+            && (entry.writes.is_empty() || (self.writes(entry, folder) && !self.only_lets_run()))
             && (entry.reads.is_empty() || self.reads(&entry.reads, folder));
         fit_if(good)
+    }
+
+    /// `chmod +x file`: what is in the file stays as it is.
+    fn only_lets_run(&self) -> bool {
+        let mode = || self.command.arguments().first().and_then(Word::known);
+        self.command.name() == Some("chmod") && matches!(mode(), Some("+x" | "u+x" | "a+x" | "ug+x"))
     }
 
     fn subcommand(&self, entry: &Entry, words: &'a [Word]) -> bool {

@@ -19,7 +19,9 @@ impl<'a> CommandContext<'a> {
     /// Whether the command gets files that any search found, but not logs.
     pub(super) fn works_on_any_found(&self) -> bool {
         let is_log = |word: &Word| word.show().contains("log") || word.show().contains("/tmp");
-        self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
+        let is_many = |word: &Word| word.has_wildcard() && !is_log(word);
+        self.command.arguments().iter().any(is_many)
+            || self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
     }
 
     /// Whether the command truncates the files that a loop or a search goes through: `for f in *.c; do : > $f`.
@@ -48,6 +50,26 @@ impl<'a> CommandContext<'a> {
         let writes = |redirection: &Redirection| redirection.direction == Direction::Write;
         let mut targets = command.redirections.iter().filter(|redirection| writes(redirection));
         prints_nothing && targets.any(|redirection| is_many(&redirection.target))
+    }
+
+    /// `rm *.py`, `rm src/*.go`, `find . -name '*.py' -delete`
+    pub(super) fn names_all_sources(&self) -> bool {
+        // Not what a compiler or a program writes, too: `*.js`, `*.sql`.
+        const ENDS: [&str; 20] = [
+            "py", "ts", "tsx", "jsx", "go", "rs", "rb", "java", "c", "cpp", "h", "cs", "php", "kt", "swift",
+            "vue", "yaml", "yml", "toml", "tf",
+        ];
+        const FOLDERS: [&str; 10] =
+            ["", "src", "app", "lib", "pkg", "cmd", "internal", "tests", "test", "migrations"];
+        let is_all = |word: &Word| {
+            let shown = word.show();
+            let (folder, name) = shown.rsplit_once('/').unwrap_or(("", &shown));
+            let folder = folder.trim_start_matches('.').trim_start_matches('/');
+            let first = folder.split('/').next().unwrap_or_default();
+            let is_here = FOLDERS.contains(&first) && !shown.starts_with('/');
+            is_here && name.strip_prefix("*.").is_some_and(|end| ENDS.contains(&end))
+        };
+        self.command.arguments().iter().any(is_all)
     }
 
     fn is_precious_root(&self, root: &Word) -> bool {
@@ -92,8 +114,12 @@ impl<'a> CommandContext<'a> {
 }
 
 fn is_search(command: &Command) -> bool {
+    let lists_tracked = || {
+        let verb = command.arguments().iter().map(Word::head).find(|head| !head.starts_with('-'));
+        command.name() == Some("git") && verb == Some("ls-files")
+    };
     matches!(
         command.name(),
         Some("find" | "gfind" | "fd" | "fdfind" | "locate" | "mlocate" | "plocate" | "mdfind" | "ls" | "bfs")
-    )
+    ) || lists_tracked()
 }

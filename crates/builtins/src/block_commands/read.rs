@@ -17,7 +17,7 @@ const KEYS: [&str; 19] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 27] = [
+const SPECIALS: [(&str, Special); 32] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -45,6 +45,11 @@ const SPECIALS: [(&str, Special); 27] = [
     ("as-root", Special::AsRoot),
     ("root-shell", Special::RootShell),
     ("unchecked", Special::Unchecked),
+    ("package-address", Special::PackageAddress),
+    ("net-file", Special::NetFile),
+    ("forge-change", Special::ForgeChange),
+    ("sent-file", Special::SentFile),
+    ("all-sources", Special::AllSources),
 ];
 
 /// What a file adds to the list.

@@ -78,7 +78,9 @@ impl CommandContext<'_> {
         if names.into_iter().any(|word| is_secret(&word)) {
             return true;
         }
-        if self.command.name() == Some("gh") && self.command.arguments().iter().any(sends) {
+        // A title or a text may name anything.
+        let is_name = |word: &&Word| !word.show().contains(char::is_whitespace);
+        if self.command.name() == Some("gh") && self.command.arguments().iter().filter(is_name).any(sends) {
             return true;
         }
         if self

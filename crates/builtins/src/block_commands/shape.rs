@@ -26,7 +26,9 @@ impl CommandContext<'_> {
         };
         let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
         let is_filtered = commands.iter().any(|command| selects(command));
-        let counts = move |command: &&Command| !(is_filtered && lists_things(command));
+        let is_harmless =
+            move |command: &Command| prints_completion(command) || (is_filtered && lists_things(command));
+        let counts = move |command: &&Command| !is_harmless(command);
         let names = commands.into_iter().filter(counts).flat_map(names_of);
         names.chain(in_body.into_iter().flatten())
     }
@@ -60,6 +62,10 @@ impl CommandContext<'_> {
         for word in code.iter().chain(self.command.words.first()) {
             self.follow_word(word, &mut ranges, 0);
         }
+        if runs_code && !ranges.is_empty() {
+            let names = self.names_for(code);
+            ranges.retain(|range| !names.contains(range));
+        }
         if let Input::Text(word) = &self.command.input {
             self.follow_word(word, &mut ranges, 0);
         }
@@ -74,6 +80,19 @@ impl CommandContext<'_> {
             input.into_iter().for_each(|input| self.follow(input, &mut ranges, 0));
         }
         in_ranges(&self.script.commands, ranges)
+    }
+
+    /// The commands whose output is only put into code that is written out: `ls | xargs -I{} sh -c 'wc -l {}'`.
+    fn names_for(&self, code: &[Word]) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
+        let wrapper = self.command.wrapper.and_then(|at| self.script.commands.get(at));
+        if let Some(wrapper) = wrapper
+            && matches!(wrapper.name(), Some("xargs" | "gxargs" | "parallel"))
+            && code.iter().all(|word| !word.head().is_empty())
+        {
+            self.follow(&wrapper.input, &mut ranges, 0);
+        }
+        ranges
     }
 
     /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
@@ -108,6 +127,7 @@ impl CommandContext<'_> {
             Special::Sql => {
                 words.iter().any(|word| sql::destroys(&word.show()))
                     || self.command.stdin_text.as_deref().is_some_and(sql::destroys)
+                    || self.gets_flush()
             }
             Special::ShownKey => self.shows_key(),
             Special::Exfiltration => self.sends_secrets(),
@@ -132,6 +152,11 @@ impl CommandContext<'_> {
             Special::AsRoot => self.is_root(),
             Special::RootShell => self.is_root_shell(),
             Special::Unchecked => self.trusts_unchecked(),
+            Special::PackageAddress => self.gets_foreign_package(),
+            Special::NetFile => self.talks_through_file(),
+            Special::ForgeChange => self.changes_forge(),
+            Special::SentFile => self.sends_file(),
+            Special::AllSources => self.names_all_sources(),
             Special::KillAll => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
@@ -170,6 +195,19 @@ impl CommandContext<'_> {
         let text = self.command.stdin_text.as_deref().filter(|_| self.command.name() == Some("vegeta"));
         let mut words = text.into_iter().flat_map(|text| text.split_whitespace().take(64));
         words.any(|word| is_remote_address(&Word::literal(word)))
+    }
+
+    /// `manage.py sqlflush | psql`, `cat drop_all.sql | psql`
+    fn gets_flush(&self) -> bool {
+        const PARTS: [&str; 5] = ["drop", "wipe", "truncate", "destroy", "nuke"];
+        let Input::Pipe(range) = &self.command.input else { return false };
+        let commands = self.script.commands.get(range.clone()).unwrap_or_default();
+        let flushes = |word: &Word| {
+            word.known().is_some_and(|text| {
+                text == "sqlflush" || (text.ends_with(".sql") && PARTS.iter().any(|part| text.contains(part)))
+            })
+        };
+        commands.iter().take(8).any(|command| command.arguments().iter().any(flushes))
     }
 
     /// Whether the name of the program is the output of another command: `$(cat x) a`.
@@ -214,6 +252,14 @@ fn substituted(text: &str) -> impl Iterator<Item = &str> {
     let starts = starts.chain(text.match_indices('`').map(|(at, mark)| at + mark.len()));
     let ends = |c: char| c.is_whitespace() || matches!(c, ')' | '`' | ';' | '|');
     starts.take(MAX).filter_map(move |at| text.get(at..)?.trim_start().split(ends).next())
+}
+
+/// `kubectl completion bash`: what the program itself brings for a shell.
+fn prints_completion(command: &Command) -> bool {
+    const PRINT: [&str; 7] = ["kubectl", "oc", "k", "docker", "podman", "helm", "gcloud"];
+    let first = command.arguments().iter().map(Word::head).find(|head| !head.starts_with('-'));
+    matches!(first, Some("completion" | "completions"))
+        && command.name().is_some_and(|name| PRINT.contains(&name))
 }
 
 /// Programs that list processes or containers: with a filter, only those that are meant.

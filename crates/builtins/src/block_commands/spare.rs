@@ -17,10 +17,14 @@ use crate::shell::{Command, Input, Word};
 /// An exception of an entry: deletions that it does not apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spare {
+    /// What the command before it picks by the name of something that is built again.
+    Built,
     /// A pod that comes back, or something in a cluster or namespace for development or tests.
     Cluster,
     /// A composition of containers for development or tests.
     Composition,
+    /// A repository in a temporary folder, or one that the line itself makes.
+    Copy,
     /// A database for development or tests, or a table that is named so.
     Database,
     /// The database of an environment for tests, or one that a framework itself keeps from dropping in production.
@@ -42,9 +46,11 @@ pub(super) enum Spare {
 }
 
 /// The names of the exceptions in a list.
-pub(super) const SPARES: [(&str, Spare); 11] = [
+pub(super) const SPARES: [(&str, Spare); 13] = [
+    ("built", Spare::Built),
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
+    ("copy", Spare::Copy),
     ("database", Spare::Database),
     ("environment", Spare::Environment),
     ("folder", Spare::Folder),
@@ -71,11 +77,13 @@ impl CommandContext<'_> {
         }
         let words = self.command.arguments();
         match spare {
+            Spare::Built => self.gets_built(),
             Spare::Cluster => spares_in_cluster(self.command),
             Spare::Composition => {
                 let names = values(words, &["-f", "--file", "-p", "--project-name", "--env-file"]);
                 names.iter().any(|name| is_disposable(name))
             }
+            Spare::Copy => self.is_temporary_copy() || self.is_made_here(),
             Spare::Database => self.spares_database(),
             Spare::Environment => self.spares_environment(),
             Spare::Folder => names_inner_folders(words) || self.is_temporary_copy(),
@@ -143,18 +151,33 @@ impl CommandContext<'_> {
 
     /// Whether the repository is one that the line has just cloned, or one in a temporary folder.
     fn is_temporary_copy(&self) -> bool {
-        let is_temporary = |folder: &str| folder.starts_with("/tmp/") || folder.starts_with("/var/tmp/");
+        const STARTS: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
+        // Where Windows, and agents, keep what they throw away.
+        const PARTS: [&str; 3] = ["/AppData/Local/Temp/", "/scratchpad/", ".claude/worktrees/"];
+        let is_temporary = |folder: &str| {
+            STARTS.iter().any(|start| folder.starts_with(start))
+                || PARTS.iter().any(|part| folder.contains(part))
+        };
         let is_one = |folder: &str| is_temporary(folder) && !folder.contains("..");
         if values(self.command.arguments(), &["-C"]).iter().any(|folder| is_one(folder)) {
             return true;
         }
         let is_worktree = operands(self.command.arguments(), &[]).next().map(Word::head) == Some("worktree");
-        if is_worktree && all(operands(self.command.arguments(), &[]).skip(2), is_one) {
-            return true;
+        if is_worktree {
+            let mut folders = operands(self.command.arguments(), &[]).skip(2).peekable();
+            // The last part of the path may be a choice: `for w in a b; do … "$TMP/$w"`.
+            if folders.peek().is_some() && folders.all(|word| is_one(&word.show())) {
+                return true;
+            }
         }
         let moves = |command: &&Command| matches!(command.name(), Some("cd" | "pushd"));
         let Some(last) = self.earlier().iter().rfind(moves) else { return false };
-        let Some(folder) = last.arguments().first().and_then(Word::known) else { return false };
+        let Some(word) = last.arguments().first() else { return false };
+        // `cd "$(mktemp -d)"`
+        if word.unknowns().next().is_some() && word.unknowns().all(|unknown| self.is_temporary(unknown)) {
+            return true;
+        }
+        let Some(folder) = word.known() else { return false };
         let clones = |command: &Command| {
             let words = command.arguments();
             let is_clone = |word: &&Word| word.known() == Some("clone");
@@ -165,6 +188,14 @@ impl CommandContext<'_> {
             copies && crate::shell::base_name(into) == crate::shell::base_name(folder.trim_end_matches('/'))
         };
         is_one(folder) || self.earlier().iter().any(clones)
+    }
+
+    /// Whether the line has made the repository: `git init x && cd x && git commit …`.
+    fn is_made_here(&self) -> bool {
+        self.earlier().iter().any(|command| {
+            let verb = operands(command.arguments(), &["-C", "-c"]).next().map(Word::head);
+            command.name() == Some("git") && verb == Some("init")
+        })
     }
 
     /// `Get-Process node | Stop-Process`
@@ -181,6 +212,37 @@ impl CommandContext<'_> {
             matches!(name.as_str(), "get-process" | "gps" | "get-nettcpconnection")
                 && command.arguments().iter().filter(ignored).any(|word| is_plain(&word))
         })
+    }
+
+    /// `Get-ChildItem -Recurse -Filter node_modules | Remove-Item -Recurse`
+    fn gets_built(&self) -> bool {
+        const BUILT: [&str; 15] = [
+            "node_modules",
+            "bin",
+            "obj",
+            "dist",
+            "build",
+            "target",
+            "out",
+            ".next",
+            ".vs",
+            "testresults",
+            "__pycache__",
+            "coverage",
+            ".pytest_cache",
+            "*.pyc",
+            "*.log",
+        ];
+        let Input::Pipe(range) = &self.command.input else { return false };
+        let [search] = self.script.commands.get(range.clone()).unwrap_or_default() else { return false };
+        let name = search.name().unwrap_or_default().to_ascii_lowercase();
+        let words = search.arguments();
+        let picks = words.windows(2).find_map(|pair| {
+            let option = pair[0].head().to_ascii_lowercase();
+            matches!(option.as_str(), "-include" | "-filter").then(|| pair[1].show().to_lowercase())
+        });
+        matches!(name.as_str(), "get-childitem" | "gci" | "ls" | "dir")
+            && picks.is_some_and(|names| names.split(',').all(|name| BUILT.contains(&name.trim())))
     }
 
     fn earlier(&self) -> &[Command] {
@@ -353,6 +415,8 @@ impl CommandContext<'_> {
                 let named = values(words, &["-i", "--interface", "-d"]);
                 !named.is_empty() && named.iter().all(|name| matches!(&**name, "lo" | "lo0"))
             }
+            // The name that a composition of containers gives its cache.
+            Some("redis-cli" | "valkey-cli") if is_service(&values(words, &["-h", "-u"])) => true,
             // The cache of a composition on this machine.
             Some("redis-cli" | "valkey-cli") if values(words, &["-h", "-u"]).is_empty() => {
                 self.wrapper_elsewhere().is_some()
@@ -373,6 +437,16 @@ fn names_inner_folders(words: &[Word]) -> bool {
         let name = name.trim_start_matches("./").trim_end_matches('/');
         !name.is_empty() && name != "." && !name.starts_with(['/', '~', ':', '*']) && !name.contains("..")
     };
-    let names = operands(words, &["-e", "--exclude"]).skip(1);
+    let names = operands(words, &["-e", "--exclude", "-C", "-c", "--git-dir", "--work-tree"]).skip(1);
     all(names.filter(|word| word.known() != Some("deinit")), is_inner)
+}
+
+/// `redis-cli -h redis`, `redis-cli -u redis://redis:6379/1`
+fn is_service(addresses: &[Cow<'_, str>]) -> bool {
+    let is_one = |address: &Cow<'_, str>| {
+        let rest = address.split_once("://").map_or(&**address, |(_, rest)| rest);
+        let host = rest.split(['/', ':']).next().unwrap_or_default();
+        matches!(host, "redis" | "valkey" | "keydb") || (!host.contains('.') && is_disposable(host))
+    };
+    !addresses.is_empty() && addresses.iter().all(is_one)
 }

@@ -194,6 +194,9 @@ pub(super) fn is_destructive(command: &Command) -> bool {
     if words.is_empty() || !command.certain {
         return false;
     }
+    if is_removing_cmdlet(name) {
+        return true;
+    }
     let options = words.iter().map(Word::head).filter(|head| head.starts_with("--"));
     let has_option = |head: &str| {
         let name = head.split('=').next().unwrap_or_default();
@@ -203,6 +206,29 @@ pub(super) fn is_destructive(command: &Command) -> bool {
     let found = operands.map_while(|word| word.known().filter(|text| is_name(text))).any(has_verb)
         || options.into_iter().any(has_option);
     found && !OTHERS.contains(&name) && !name.contains('.') && name.len() > 1
+}
+
+/// `Remove-AzResourceGroup`: a command of PowerShell that removes something beyond this session and its files.
+fn is_removing_cmdlet(name: &str) -> bool {
+    const OF_SESSION: [&str; 14] = [
+        "item",
+        "itemproperty",
+        "variable",
+        "module",
+        "job",
+        "alias",
+        "event",
+        "pssession",
+        "psdrive",
+        "psbreakpoint",
+        "typedata",
+        "type",
+        "pester",
+        "psreadlinekeyhandler",
+    ];
+    let Some(noun) = name.strip_prefix("Remove-") else { return false };
+    let noun = noun.to_ascii_lowercase();
+    noun.len() > 2 && noun.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !OF_SESSION.contains(&&*noun)
 }
 
 /// Whether a word can be a subcommand.
@@ -232,7 +258,13 @@ fn begins_with_verb(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_verb;
+    use super::{has_verb, is_removing_cmdlet};
+
+    #[test]
+    fn cmdlets_that_remove_are_told_from_those_of_the_session() {
+        assert!(is_removing_cmdlet("Remove-AzResourceGroup") && is_removing_cmdlet("Remove-ADUser"));
+        assert!(!is_removing_cmdlet("Remove-Item") && !is_removing_cmdlet("remove-unused"));
+    }
 
     #[test]
     fn verbs_are_told_from_other_words() {

@@ -128,7 +128,7 @@ impl CommandContext<'_> {
         if instructs && misleads(&text) {
             return true;
         }
-        if paths.iter().any(|path| is_setting(path)) && opens_settings(&text) {
+        if paths.iter().any(|path| is_setting(path) && !is_documentation(path)) && opens_settings(&text) {
             return true;
         }
         if paths.iter().any(|path| is_package_source(path)) && names_other_source(&text) {

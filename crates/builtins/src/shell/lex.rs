@@ -142,7 +142,8 @@ impl Parser {
         self.at += 1;
         match self.next_char() {
             None => {
-                self.doubt("it ends with a backslash");
+                // Half of a line that goes on: what is there is read, and what would follow changes nothing.
+                self.script.doubt(DoubtKind::Value, "it ends with a backslash");
                 draft.quoted("\\");
             }
             Some('\n') => self.at += 1,

@@ -52,7 +52,7 @@ impl Script {
     #[must_use]
     pub fn parse(line: &str) -> Self {
         let mut parser = Parser::new(Self::default());
-        parser.nested(line.to_owned(), Parser::program);
+        parser.nested(unix_lines(line), Parser::program);
         parser.look_inside();
         parser.script
     }
@@ -60,7 +60,7 @@ impl Script {
     /// The commands as they are written, without those that they run in turn.
     pub(crate) fn parse_flat(line: &str) -> Self {
         let mut parser = Parser::new(Self::default());
-        parser.nested(line.to_owned(), Parser::program);
+        parser.nested(unix_lines(line), Parser::program);
         parser.script
     }
 
@@ -74,6 +74,22 @@ impl Script {
         parser.look_inside();
         parser.script
     }
+}
+
+/// A text whose lines all end as on Windows, with the ends that a shell knows.
+///
+/// Where only some do, or one goes on in the next, a shell reads it otherwise than a person: it stays as it is.
+fn unix_lines(text: &str) -> String {
+    if !text.contains("\r\n") || text.contains("\\\r\n") {
+        return text.to_owned();
+    }
+    let bytes = text.as_bytes();
+    let ends_alike = bytes.iter().enumerate().all(|(at, byte)| match byte {
+        b'\r' => matches!(bytes.get(at + 1), None | Some(b'\n')),
+        b'\n' => at > 0 && bytes[at - 1] == b'\r',
+        _ => true,
+    });
+    if ends_alike { text.replace('\r', "") } else { text.to_owned() }
 }
 
 #[cfg(test)]

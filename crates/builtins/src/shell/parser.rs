@@ -188,7 +188,8 @@ impl Parser {
     /// At the end of the text: adds a doubt when something is unfinished.
     pub(super) fn unfinished(&mut self) {
         if !std::mem::take(&mut self.pending).is_empty() {
-            self.doubt("a here-document never ends");
+            // Shells end it with the line.
+            self.unknown("a here-document never ends");
         }
     }
 
@@ -198,7 +199,8 @@ impl Parser {
         let (mut text, mut joined) = (String::new(), String::new());
         loop {
             if self.at >= self.text.len() {
-                self.doubt("a here-document never ends");
+                // Shells end it with the line.
+                self.unknown("a here-document never ends");
                 break;
             }
             let rest = &self.text[self.at..];

@@ -1,50 +1,154 @@
 //! Lines of PowerShell and cmd: their commands and words, as far as a list of commands needs them.
 //!
-//! These languages have another grammar; here a line is split where commands can begin, quotes are removed, and
-//! everything else is left as it is. Nothing in it is a doubt.
+//! These languages have another grammar; here a line is split where commands can begin, quotes are removed, texts that
+//! are joined by `+` and variables that the line sets are put together, and everything else is left as it is. Nothing in
+//! it is a doubt.
 
-use super::model::{Command, Script};
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::model::{Command, Input, Script};
 use super::word::Word;
+
+/// The maximum number of variables of a line that are remembered.
+const MAX_VARIABLES: usize = 64;
 
 impl Script {
     /// Parses a line of PowerShell or cmd.
     pub(crate) fn parse_windows(line: &str) -> Self {
-        let mut script = Self::default();
-        let mut words: Vec<Word> = Vec::new();
-        let mut word = String::new();
-        let mut quote: Option<char> = None;
-        for c in line.chars() {
-            match quote {
-                Some(open) if c == open => quote = None,
-                Some(_) => word.push(c),
-                None if matches!(c, '"' | '\'') => quote = Some(c),
-                None if matches!(c, ';' | '|' | '&' | '\n' | '\r' | '(' | ')' | '{' | '}') => {
-                    finish_word(&mut words, &mut word);
-                    finish(&mut script, &mut words);
-                }
-                None if c.is_whitespace() => finish_word(&mut words, &mut word),
-                None => word.push(c),
+        let mut reader = Reader::default();
+        let mut rest = line.chars().peekable();
+        while let Some(c) = rest.next() {
+            reader.take(c, &mut rest);
+        }
+        reader.finish(false);
+        reader.script
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    script: Script,
+    words: Vec<Word>,
+    word: String,
+    quote: Option<char>,
+    /// The command after this one gets what this one prints.
+    piped: bool,
+    /// After `&`, which runs what a text names.
+    calls: bool,
+    /// In the brackets after it: `& ('a'+'b') x`.
+    in_call: bool,
+    variables: Vec<(String, String)>,
+}
+
+impl Reader {
+    fn take(&mut self, c: char, rest: &mut Peekable<Chars<'_>>) {
+        match self.quote {
+            Some(open) if c == open => self.quote = joined_quote(rest),
+            Some(_) => self.word.push(c),
+            None if matches!(c, '"' | '\'') => self.quote = Some(c),
+            // They only keep the next character from its meaning.
+            None if matches!(c, '`' | '^') => {}
+            None if c == '(' && self.calls && self.words.is_empty() && self.word.is_empty() => {
+                self.in_call = true;
             }
+            None if c == ')' && self.in_call => {
+                self.in_call = false;
+                self.finish_word();
+            }
+            None if matches!(c, ';' | '|' | '&' | '\n' | '\r' | '(' | ')' | '{' | '}') => {
+                let is_pipe = c == '|' && rest.peek() != Some(&'|');
+                self.finish(is_pipe);
+                self.calls = c == '&';
+            }
+            None if c.is_whitespace() => self.finish_word(),
+            None => self.word.push(c),
         }
-        finish_word(&mut words, &mut word);
-        finish(&mut script, &mut words);
-        script
     }
-}
 
-fn finish_word(words: &mut Vec<Word>, word: &mut String) {
-    if !word.is_empty() {
-        words.push(Word::literal(std::mem::take(word)));
+    fn finish_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        let value = self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(&word));
+        self.words.push(Word::literal(value.map_or(word.as_str(), |(_, value)| value)));
     }
-}
 
-fn finish(script: &mut Script, words: &mut Vec<Word>) {
-    if !words.is_empty() {
-        let mut words = std::mem::take(words);
+    /// Ends a command; `is_pipe` says whether the next one gets what it prints.
+    fn finish(&mut self, is_pipe: bool) {
+        self.finish_word();
+        self.in_call = false;
+        let piped = std::mem::replace(&mut self.piped, is_pipe);
+        if self.words.is_empty() {
+            return;
+        }
+        let mut words = std::mem::take(&mut self.words);
+        self.remember(&words);
+        let name = words[0].known().unwrap_or_default();
         // In cmd `type` prints a file; in the shells that the other lists are about it does not.
-        if words[0].known().is_some_and(|name| name.eq_ignore_ascii_case("type")) {
+        if name.eq_ignore_ascii_case("type") {
             words[0] = Word::literal("get-content");
+        } else if let Some((_, last)) = name.rsplit_once('\\').filter(|(_, last)| !last.is_empty()) {
+            words[0] = Word::literal(last);
         }
-        script.commands.push(Command { words, certain: true, ..Command::default() });
+        let at = self.script.commands.len();
+        let input = if piped && at > 0 { Input::Pipe(at - 1..at) } else { Input::Inherited };
+        self.script.commands.push(Command { words, input, certain: true, ..Command::default() });
+    }
+
+    /// `$name = 'text'`, `$name='text'`
+    fn remember(&mut self, words: &[Word]) {
+        let text = |word: &Word| word.known().unwrap_or_default().to_owned();
+        let (name, value) = match words {
+            [one] => match one.known().and_then(|text| text.split_once('=')) {
+                Some((name, value)) => (name.to_owned(), value.to_owned()),
+                None => return,
+            },
+            [name, sign, value] if sign.known() == Some("=") => (text(name), text(value)),
+            _ => return,
+        };
+        let is_name = name.len() > 1 && name.starts_with('$');
+        if is_name && !value.is_empty() && self.variables.len() < MAX_VARIABLES {
+            self.variables.push((name, value));
+        }
+    }
+}
+
+/// The quote of the text that a `+` joins to the one that has just ended: `'Rem' + 'ove-Item'`.
+fn joined_quote(rest: &mut Peekable<Chars<'_>>) -> Option<char> {
+    let mut ahead = rest.clone();
+    let mut has_plus = false;
+    let mut steps = 0;
+    loop {
+        let c = ahead.next()?;
+        steps += 1;
+        match c {
+            '+' if !has_plus => has_plus = true,
+            '"' | '\'' if has_plus => {
+                rest.by_ref().take(steps).for_each(drop);
+                return Some(c);
+            }
+            // Whoever writes more than this in between writes for no person.
+            c if c.is_whitespace() && steps < 32 => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::Script;
+
+    fn lines(line: &str) -> Vec<String> {
+        Script::parse_windows(line).commands.iter().map(|command| command.show()).collect()
+    }
+
+    #[test]
+    fn texts_and_variables_are_put_together() {
+        assert_eq!(lines("& ('Rem'+'ove-Item') -Recurse x"), ["Remove-Item -Recurse x"]);
+        assert_eq!(lines("$c = 'Remove-Item'; & $c -Force x")[1], "Remove-Item -Force x");
+        assert_eq!(lines("R`emove-It`em x"), ["Remove-Item x"]);
+        assert_eq!(lines("gps node | spps"), ["gps node", "spps"]);
     }
 }

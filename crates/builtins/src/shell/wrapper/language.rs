@@ -67,7 +67,7 @@ const INTERPRETERS: [&str; 55] = [
 ];
 
 /// Programs that take statements or commands on their standard input.
-const READERS: [&str; 37] = [
+const READERS: [&str; 42] = [
     "psql",
     "mysql",
     "mariadb",
@@ -105,6 +105,11 @@ const READERS: [&str; 37] = [
     "fdisk",
     "expect",
     "vegeta",
+    "nc",
+    "ncat",
+    "netcat",
+    "telnet",
+    "socat",
 ];
 
 /// Programs whose input can contain shell commands after a marker.

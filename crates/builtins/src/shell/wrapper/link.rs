@@ -80,8 +80,14 @@ impl Parser {
     }
 
     fn linked(&self, word: &Word) -> Word {
-        let Some(text) = word.known() else { return word.clone() };
-        let path = file_key(text);
+        // `x/*` begins with a link as `x/a` does.
+        let (path, after) = match (word.known(), word.pieces()) {
+            (Some(text), _) => (file_key(text), &[][..]),
+            (None, [Piece::Text(text), after @ ..]) if text.contains('/') => {
+                (text.trim_start_matches("./"), after)
+            }
+            _ => return word.clone(),
+        };
         let found = self.links.iter().rev().find_map(|(link, target)| {
             let rest = path.strip_prefix(link.as_str())?;
             (rest.is_empty() || rest.starts_with('/')).then_some((target, rest))
@@ -90,6 +96,7 @@ impl Parser {
             Some((target, rest)) => {
                 let mut pieces = target.pieces().to_vec();
                 pieces.push(Piece::Text(rest.to_owned()));
+                pieces.extend_from_slice(after);
                 Word::of_pieces(joined(pieces))
             }
             None => word.clone(),

@@ -31,7 +31,7 @@ const CODE_VARIABLES: [&str; 20] = [
 
 /// Variables that put code into programs or switch checks off: the lists of commands judge their values. In the order
 /// of their letters.
-const LISTED_VARIABLES: [&str; 101] = [
+const LISTED_VARIABLES: [&str; 102] = [
     "ALL_PROXY",
     "ANSIBLE_HOST_KEY_CHECKING",
     "ANTHROPIC_BASE_URL",
@@ -79,6 +79,7 @@ const LISTED_VARIABLES: [&str; 101] = [
     "LUA_CPATH",
     "LUA_PATH",
     "MAKEFILES",
+    "MAKEFLAGS",
     "MAVEN_OPTS",
     "NODE_EXTRA_CA_CERTS",
     "NODE_OPTIONS",
@@ -176,9 +177,10 @@ impl Parser {
                 name if name.starts_with("GIT_CONFIG_VALUE_") => self.git_setting_of(at, name, &value),
                 "GIT_CONFIG_PARAMETERS" => {
                     let text = value.show().replace('\'', "");
+                    self.listed_setting(at, &text);
                     self.setting(at, &Word::literal(text));
                 }
-                name if LISTED_VARIABLES.binary_search(&name).is_ok() => {
+                name if LISTED_VARIABLES.binary_search(&name).is_ok() || name.starts_with("TF_CLI_ARGS") => {
                     self.listed_variable(at, name, &value)
                 }
                 name if CODE_VARIABLES.contains(&name) => {
@@ -223,7 +225,20 @@ impl Parser {
             word.known()?.strip_prefix(wanted.as_str())?.strip_prefix('=').map(str::to_owned)
         });
         let Some(key) = key.chain(exported).next() else { return };
-        self.setting(at, &Word::literal(format!("{key}={}", value.show())));
+        let text = format!("{key}={}", value.show());
+        self.listed_setting(at, &text);
+        self.setting(at, &Word::literal(text));
+    }
+
+    /// A setting as a command, `git -c key=value commit`, so that the lists see it.
+    fn listed_setting(&mut self, at: usize, text: &str) {
+        let mut words = vec![Word::literal("git"), Word::literal("-c"), Word::literal(text)];
+        let command = &self.script.commands[at];
+        if command.name() == Some("git") {
+            words.extend(command.arguments().iter().take(2).cloned());
+        }
+        let level = command.level + 1;
+        self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
     }
 }
 
