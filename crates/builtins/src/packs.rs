@@ -21,7 +21,7 @@ pub const PACKS: &[Pack] = &[
     Pack::new(
         "crosier:secrets",
         "1.0",
-        "secrets are neither read nor shown, sent or committed",
+        "files with secrets are neither read nor sent, and secrets in tool output are masked",
         include_str!("../packs/secrets.yaml"),
     ),
     Pack::new(

@@ -15,8 +15,9 @@ use crate::text::wrap;
 use crate::{environment, setup};
 
 const HELP: &str = "Exit status: 0 success, 1 failure, 64 usage, 65 bad input, 70 internal error, 78 bad
-configuration, 128 + n on signal n. Only `hook` (denied) and `fire --exit-code` (not simply
-allowed) end with 2.
+configuration, 128 + n on signal n. Only `hook` and `fire --exit-code` end with 2: `fire` when the
+event is not simply allowed, `hook` when the agent takes a denial only as exit status 2. For other
+agents `hook` ends with 0, and the denial is in the reply.
 
 `crosier help COMMAND` has details and examples; `crosier man COMMAND` prints its manual page.
 

@@ -17,10 +17,13 @@ const HEAD: [&str; 9] =
     ["ORDER", "STAGE", "HOOK", "WHY", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "DEFINED AT"];
 
 #[derive(Debug, Args)]
-#[command(after_help = "Nothing is run. Hooks of one stage run together; `after` are observers.
+#[command(
+    after_help = "Nothing is run. Hooks with the same number under STAGE run at the same time. `after` under STAGE
+means that a hook only observes, after the decision (`observe: true`).
 
 Example:
-  crosier explain PreToolUse --tool Bash -c hooks.yaml")]
+  crosier explain PreToolUse --tool Bash -c hooks.yaml"
+)]
 pub(crate) struct ExplainArgs {
     /// The event, by its name, or by an alias such as pre:tool
     event: String,

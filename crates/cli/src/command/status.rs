@@ -149,6 +149,8 @@ struct ProjectStatus {
     files: Vec<(String, String)>,
     packs: Vec<String>,
     hooks: usize,
+    /// Hooks that `crosier disable` switched off.
+    switched_off: Vec<String>,
     notices: Vec<String>,
     closed: Option<String>,
     /// Folders with a configuration, and their trust state.
@@ -174,6 +176,7 @@ impl ProjectStatus {
             }
             Policy::Loaded(loaded) => {
                 status.notices = loaded.notices.iter().map(|notice| notice.text.clone()).collect();
+                status.switched_off.clone_from(&loaded.switched_off);
                 for (layer, config) in loaded.layers.iter().filter(|(layer, _)| *layer != Layer::Host) {
                     status.hooks += config.declared.len();
                     status.packs.extend(config.packs.iter().map(|pack| pack.to_string()));
@@ -210,6 +213,10 @@ impl ProjectStatus {
                 .map(|(_, file)| install_context.shown(std::path::Path::new(file)))
                 .collect();
             text += &format!("policy: {} from {}\n", count(self.hooks, "hook"), files.join(", "));
+            if !self.switched_off.is_empty() {
+                let names = print::one_line(&self.switched_off.join(", "));
+                text += &format!("switched off with `crosier disable`: {names}\n");
+            }
         }
         for (folder, state) in &self.trust {
             let remedy = if *state == NOT_TRUSTED { "; to use its hooks: crosier trust" } else { "" };
@@ -249,6 +256,7 @@ impl ProjectStatus {
             "state": state,
             "why": self.closed.clone(),
             "hooks": self.hooks,
+            "switched_off": texts(&self.switched_off),
             "files": files,
             "trust": trust,
             "packs": texts(&self.packs),
@@ -284,20 +292,24 @@ impl LogStatus {
         let is_event = |record: &Record| {
             record.kind != RecordKind::Command && record.session.as_deref() != Some(doctor_entry::SESSION)
         };
-        status.last = log.read(&Filter::default(), Some(50)).unwrap_or_default().into_iter().rfind(is_event);
-        let mut filter = Filter::default();
-        filter.since = now.start_of_day().ok().map(|day| day.timestamp());
-        let today = log.read(&filter, None).unwrap_or_default();
-        status.events_today = today.iter().filter(|record| is_event(record)).count();
-        filter.denied = true;
-        let is_denied = |record: &&Record| is_event(record) && filter.matches(record);
-        status.denied_today = today.iter().filter(is_denied).count();
+        let mut today = Filter::default();
+        today.since = now.start_of_day().ok().map(|day| day.timestamp());
+        let mut denied = today.clone();
+        denied.denied = true;
+        // What could be read before an error counts.
+        let _ = log.each(|record| {
+            if is_event(&record) {
+                status.events_today += usize::from(today.matches(&record));
+                status.denied_today += usize::from(denied.matches(&record));
+                status.last = Some(record);
+            }
+        });
         status
     }
 
     fn lines(&self) -> String {
         match &self.last {
-            None => "log: no event yet\n".to_owned(),
+            None => "log: no event of an agent yet\n".to_owned(),
             Some(last) => {
                 let event = match last.event.as_str() {
                     "" => String::new(),

@@ -26,14 +26,17 @@ pub(crate) struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The choice applies to this machine and is stored in the state folder; test cases ignore it. The
-command refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
+    after_help = "The hook is switched off for the configuration file that declares it, on this machine only: a
+project's hook in this project, a hook of your own crosier.yaml everywhere. `crosier enable` undoes
+it, and `crosier list` shows what is off. The choice is stored in the state folder; test cases
+ignore it. The command refuses to run inside an agent. Managed hooks and hooks with `system: true`
+cannot be disabled.
 
 Example:
   crosier disable no-rm -c hooks.yaml"
 )]
 pub(crate) struct DisableArgs {
-    /// The hook, by its name as `crosier list` shows it
+    /// The hook, by its name as `crosier list` shows it; required unless --migrate is given
     #[arg(required_unless_present = "migrate")]
     name: Option<String>,
     /// Import what an earlier version wrote to FILE.state.json beside the configuration, and remove that file

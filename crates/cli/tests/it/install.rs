@@ -345,11 +345,37 @@ fn what_doctor_tried_is_no_event_of_the_agent() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes"]).exits(0);
     home.run(&["doctor"]).exits(0).says("its entry denied the test event");
-    home.run(&["status"]).exits(0).says("log: no event yet");
+    home.run(&["status"]).exits(0).says("log: no event of an agent yet");
     let log = home.run(&["status", "--json"]).json()["log"].clone();
     assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");
     // It is in the log nevertheless: nothing that an agent can say keeps it out.
     home.run(&["log"]).exits(0).says("crosier uninstall");
+}
+
+#[test]
+fn status_finds_the_last_event_behind_what_a_person_did() {
+    let home = Home::new(&[".claude"]);
+    home.run(&["init", "--yes"]).exits(0);
+    let log = ".local/state/crosier/log/log.jsonl";
+    let done = home.read(log);
+    assert!(done.lines().all(|line| line.contains("\"command\"")), "{done}");
+    let event = serde_json::json!({"session_id": "s", "hook_event_name": "Stop", "cwd": home.project});
+    let mut hook = home.command(&["hook", "claude"]).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut hook.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
+    assert!(hook.wait().unwrap().success());
+    home.write(log, &format!("{}{}", home.read(log), done.repeat(60)));
+    home.run(&["status"]).exits(0).says("log: last event: claude, Stop");
+}
+
+#[test]
+fn status_names_what_is_switched_off() {
+    let home = Home::new(&[]);
+    home.run(&["init", "--yes"]).exits(0);
+    assert!(!home.run(&["status"]).exits(0).stdout.contains("switched off"));
+    home.run(&["disable", "block-commands"]).exits(0);
+    home.run(&["status"]).exits(0).says("switched off with `crosier disable`: block-commands\n");
+    let project = home.run(&["status", "--json"]).exits(0).json()["project"].clone();
+    assert_eq!(project["switched_off"], serde_json::json!(["block-commands"]), "{project}");
 }
 
 /// A Codex that answers as the real one does; only the beginning of its answer is another.

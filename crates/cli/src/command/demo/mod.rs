@@ -33,8 +33,8 @@ const PACE: Duration = Duration::from_millis(60);
 #[command(
     after_help = "An agent with a scripted model works on a small project while hooks watch it: commands, a
 Python function, script lines and built-ins deny, ask, allow, rewrite, inject, hide, resume and
-stop it. All 24 events fire. Each event is followed by the hooks that ran, how long they took, and
-what they did (→).
+stop it. All 24 core events fire. Each event is followed by the hooks that ran, how long they took,
+and what they did (→).
 
 The policy comes from the pack crosier:recommended. One hook is in `mode: warn`, one guard is asked
 again after another hook rewrote a call, and at the end a project is closed, because its policy was

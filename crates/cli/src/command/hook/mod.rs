@@ -35,6 +35,9 @@ pub(crate) use quick::quick;
 config`); a project's files count only after a person has trusted them. Without any configuration,
 only the self-guard decides.
 
+Exit status: 0, also when it denies: the denial is in the reply on stdout. 2 only where the agent
+takes a denial as exit status 2; the reason is then on stderr.
+
 Example:
   crosier hook claude < event.json"
 )]

@@ -33,6 +33,11 @@ const STATS: &str = "stats";
 #[command(
     after_help = "Every event that `crosier hook` and `crosier run` handle is one line of JSON in the state folder:
 secrets are masked, only the owner can read it, and there are at most 5 files of 10 MB.
+What a person changes (`trust`, `disable`, `install`, …) is logged too.
+
+In the list, `-` is no opinion, `fail` that a hook failed and was ignored, `would` what a hook in
+`mode: warn` would have denied or asked, and `did` a command of a person.
+
 `log: off` in your own or the managed crosier.yaml switches it off. No decision depends on it.
 
 `crosier test --record LAST` turns the last denial into a test case.

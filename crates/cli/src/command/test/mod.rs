@@ -58,7 +58,7 @@ pub(crate) struct TestArgs {
     /// The event to record, by its name, or by an alias such as pre:tool
     #[arg(long, value_name = "EVENT", requires = "record")]
     event: Option<String>,
-    /// The agent of the event to record
+    /// The agent_id of the event to record, which selects the hooks of one agent (not the name of a coding agent)
     #[arg(long, value_name = "ID", requires = "record")]
     agent: Option<String>,
     /// The name of the case to record

@@ -23,7 +23,8 @@ last time; then asks. What you trust is recorded in the state folder. When a fil
 that, actions are denied until a person has reviewed it. The command refuses to run inside an
 agent, and without a terminal it records nothing unless --yes is given.
 
-Exit status: 0 when it is trusted, 1 when it is not.
+Exit status: 0 when it is trusted, 1 when it is not, 78 when there is no crosier.yaml to trust.
+With --diff, 1 also when something changed. With --digest, --list and --revoke, 0 when that worked.
 
 Example:
   crosier trust --diff"

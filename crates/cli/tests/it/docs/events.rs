@@ -160,7 +160,7 @@ fn page() -> String {
         writeln!(page, "| {} | {} |", capability.word(), effect(capability)).unwrap();
     }
     page.push_str(EFFECTS);
-    page.push_str("\n## The table\n\n| event | point alias | matcher | a hook may |\n|---|---|---|---|\n");
+    page.push_str("\n## The table\n\nThese are the *core* events, which `crosier run` fires.\n\n| event | point alias | matcher | a hook may |\n|---|---|---|---|\n");
     let code = |text: Option<&str>| text.map(|text| format!("`{text}`")).unwrap_or_default();
     for row in TABLE {
         let link = row.name.to_lowercase()
