@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
                         self.fold.skip(hooks.len())
                     }
                     [hook] if hook.mode == Mode::Background => self.start_in_background(hook),
-                    [hook] => match run::start(hook, event, self.run, context) {
+                    [hook] => match run::start(hook, event, &self.run, context) {
                         Started::Done(result) if self.section == Section::Guards => {
                             self.take_all(hooks, vec![Some(result)]);
                         }
@@ -138,6 +138,12 @@ impl<'a> Walk<'a> {
     fn stage(&mut self) -> Option<&'a [Arc<Entry>]> {
         match (self.section, self.plan.stage(self.at)) {
             (Section::Stages, Some(hooks)) => Some(hooks),
+            // Most walks end here: no guard is asked again, and nobody observes.
+            (Section::Stages, None) if self.plan.observers().is_empty() && !self.fold.is_rewritten() => {
+                self.fold.settle();
+                self.section = Section::Observers;
+                None
+            }
             _ => self.later_stage(),
         }
     }

@@ -169,7 +169,7 @@ pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = RunResult> + Send + 
 pub(crate) fn start<'a>(
     hook: &'a Arc<Entry>,
     event: &Event,
-    run: RunContext<'a>,
+    run: &RunContext<'a>,
     context: &mut Context<'_>,
 ) -> Started<'a> {
     // Compared to a process, reading the clock costs nothing.
@@ -194,7 +194,7 @@ pub(crate) fn start<'a>(
             Started::Done(end(answer, started, notifier))
         }
         progress => {
-            let hook_run = HookRun { hook, event: event.clone(), run, started, notifier };
+            let hook_run = HookRun { hook, event: event.clone(), run: *run, started, notifier };
             Started::Running(Box::pin(hook_run.finish(progress)))
         }
     }
@@ -202,7 +202,7 @@ pub(crate) fn start<'a>(
 
 /// Runs a hook to its end.
 pub(crate) async fn run_to_end(hook: &Arc<Entry>, event: &Event, run: RunContext<'_>) -> RunResult {
-    match poll_fn(|context| Poll::Ready(start(hook, event, run, context))).await {
+    match poll_fn(|context| Poll::Ready(start(hook, event, &run, context))).await {
         Started::Done(result) => result,
         Started::Running(future) => future.await,
     }
@@ -228,7 +228,7 @@ impl Attempt {
         Self { second: false, timeout: hook.timeout }
     }
 
-    fn call<'a>(self, hook: &'a Entry, event: &'a Event, run: RunContext<'_>) -> Call<'a> {
+    fn call<'a>(self, hook: &'a Entry, event: &'a Event, run: &RunContext<'_>) -> Call<'a> {
         Call { event, hook: &hook.name, second: self.second, pass: run.pass, is_only_hook: run.is_only_hook }
     }
 }
@@ -265,7 +265,7 @@ impl HookRun<'_> {
     }
 
     async fn attempt(&mut self, attempt: Attempt) -> Answer {
-        let call = attempt.call(self.hook, &self.event, self.run);
+        let call = attempt.call(self.hook, &self.event, &self.run);
         if self.run.lacks_runtime && self.hook.handler.is_async() {
             // `delivery` denies: the hook did not see the event.
             let detail = "no async runtime could be started for it: no threads or descriptors are left";
