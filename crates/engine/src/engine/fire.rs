@@ -148,7 +148,8 @@ async fn finish_until(walk: Walk<'_>, stop: impl Future<Output = ()>) -> (Outcom
     (walk.end(), done)
 }
 
-/// Walks to the end on this thread.
+/// Walks to the end on this thread. Inlined, so that the walk is not copied.
+#[inline(always)]
 fn finish_here(mut walk: Walk<'_>) -> Outcome {
     run::block_on(poll_fn(|context| walk.poll(context)));
     walk.end()

@@ -202,8 +202,16 @@ impl Fold {
     }
 
     /// Makes the outcome final.
+    #[inline(always)]
     pub(crate) fn settle(&mut self) {
         self.pass = Pass::First;
+        if self.applied.is_some() {
+            self.settle_applied();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_applied(&mut self) {
         let Some(applied) = &mut self.applied else { return };
         applied.decide_about_the_final_value(&mut self.reports);
         let outcome = &mut applied.outcome;
