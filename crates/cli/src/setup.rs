@@ -38,11 +38,11 @@ pub(crate) fn loader() -> Loader {
 /// The request for the policy in the current folder: with these files, or else those that are found.
 pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = request_before_project(named, homes);
-    search_path::leave_project(&mut request);
+    homes::use_home_outside_project(&mut request);
     request
 }
 
-/// The same, for a caller that finds the project itself and then calls [`search_path::leave_project`].
+/// The same, for a caller that finds the project itself and then calls [`homes::use_home_outside_project`].
 pub(crate) fn request_before_project(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = Request::new(here());
     request.named = named.to_vec();
