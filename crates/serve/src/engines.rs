@@ -154,7 +154,7 @@ impl ConnectionEngines {
 
     fn build(&self, fire_context: &FireContext, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
         let before = SystemTime::now();
-        let Loaded { builder, files, watched, switched_off, problems, not_trusted_notice } =
+        let Loaded { builder, files, watched, disabled_by_person, problems, not_trusted_notice } =
             server.host().load(&fire_context.location).map_err(closed)?;
         let stamps = watched.into_iter().map(|path| (path.clone(), stamp_before(&path, before))).collect();
         let env = fire_context.env.iter().map(|(name, value)| (name.into(), value.into()));
@@ -163,8 +163,8 @@ impl ConnectionEngines {
         let engine = builder
             .build()
             .map_err(|error| RpcError::new(ErrorKind::Config, format!("bad configuration: {error}")))?;
-        for name in switched_off {
-            // A hook that the engine refuses to switch off stays on.
+        for name in disabled_by_person {
+            // A hook that the engine refuses to disable stays enabled.
             let _ = engine.disable(&name);
         }
         let mut kept = KeptEngine {

@@ -94,8 +94,8 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// Files and folders that determine it, including some that do not exist yet: when one changes, it is reloaded.
     pub watched: Vec<PathBuf>,
-    /// The display names of the hooks that a person switched off.
-    pub switched_off: Vec<String>,
+    /// The display names of the hooks that a person disabled.
+    pub disabled_by_person: Vec<String>,
     /// Problems to show to the client's user, as a list.
     pub problems: Json,
     /// Why no hook is in force, if there are some that a person has never trusted.
@@ -110,7 +110,7 @@ impl Loaded {
             builder,
             watched: files.clone(),
             files,
-            switched_off: Vec::new(),
+            disabled_by_person: Vec::new(),
             problems: Json::from(crosier::protocol::json!([])),
             not_trusted_notice: None,
         }

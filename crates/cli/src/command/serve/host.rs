@@ -131,7 +131,7 @@ impl Host for ServeHost {
             Policy::Loaded(mut loaded) => {
                 self.remember(location, loaded.settings.log != Some(false));
                 let (notices, off) =
-                    (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.switched_off));
+                    (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.disabled_by_person));
                 let files = std::mem::take(&mut loaded.files);
                 let declared = loaded.layers.iter().flat_map(|(_, config)| &config.declared);
                 let mut written: Vec<PathBuf> =
@@ -139,7 +139,7 @@ impl Host for ServeHost {
                 written.retain(|file| file.is_absolute());
                 written.dedup();
                 let mut made = Loaded::new(loaded.builder(), files);
-                (made.switched_off, made.problems) = (off, problems(&notices));
+                (made.disabled_by_person, made.problems) = (off, problems(&notices));
                 made.watched.extend(written);
                 made
             }
@@ -162,10 +162,10 @@ impl Host for ServeHost {
                 if let Some(still) = &mut closed.remaining {
                     self.remember(location, still.settings.log != Some(false));
                     (files, off) =
-                        (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
+                        (std::mem::take(&mut still.files), std::mem::take(&mut still.disabled_by_person));
                 }
                 let mut made = Loaded::new(closed.builder(), files);
-                (made.switched_off, made.problems) = (off, list(why));
+                (made.disabled_by_person, made.problems) = (off, list(why));
                 made
             }
             _ => return Err(Closed::new("this kind of policy is not supported", Fault::Configuration)),
