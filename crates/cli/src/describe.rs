@@ -64,11 +64,11 @@ pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
 }
 
 /// Why a hook is not in the plan. Without a value, only its matcher can be named.
-pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, by_state: bool) -> String {
+pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, by_person: bool) -> String {
     let field = hook.kind.matcher.unwrap_or("value");
     match (inclusion, value) {
-        (Inclusion::Disabled, _) if by_state => "disabled with `crosier disable`".to_owned(),
-        (Inclusion::Disabled, _) => "disabled by `enabled: false`".to_owned(),
+        (Inclusion::Disabled, _) if by_person => "disabled with `crosier disable`".to_owned(),
+        (Inclusion::Disabled, _) => format!("disabled by `{}`", disabling_key(hook)),
         (Inclusion::Unmatched, Some(value)) => {
             format!("its matcher `{}` does not match {field} {}", matcher(hook), one_line(value))
         }
@@ -77,6 +77,11 @@ pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, b
         (Inclusion::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
         (inclusion, _) => inclusion.to_string(),
     }
+}
+
+/// What in the configuration disables a hook.
+pub(crate) fn disabling_key(hook: &Entry) -> &'static str {
+    if hook.enforcement == Enforcement::Off { "mode: off" } else { "enabled: false" }
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(crate) fn folder(name: &str) -> Option<PathBuf> {
 }
 
 /// Where this program keeps persistent data: `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`.
-pub(crate) fn state_folder() -> Option<PathBuf> {
+pub(crate) fn default_state_folder() -> Option<PathBuf> {
     let state = folder("XDG_STATE_HOME");
     let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
     state.map(|state| state.join("crosier"))

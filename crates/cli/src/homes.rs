@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 pub(crate) use crosier_policy::Homes;
+use crosier_policy::Request;
 
-use crate::environment;
+use crate::{environment, search_path, user_database};
 
 /// The name of Crosier's folder in the homes of configuration and state.
 const OURS: &str = "crosier";
@@ -44,7 +45,7 @@ pub(crate) fn of_environment() -> Homes {
     let home = environment::folder("HOME");
     let config = environment::folder("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
     let config = config.map(|folder| folder.join(OURS));
-    Homes::new(home, config, environment::state_folder())
+    Homes::new(home, config, environment::default_state_folder())
 }
 
 /// Crosier's own folder: the one that was named, or `crosier` inside it.
@@ -55,6 +56,33 @@ fn own(named: &Path) -> PathBuf {
     }
     let inside = named.join(OURS);
     if inside.is_dir() { inside } else { named }
+}
+
+/// Replaces a home folder inside the project by the person's own, which the system knows: a repository's settings can set
+/// `HOME`, and what belongs to the person would be looked for among the repository's files. Everything that makes a
+/// request calls this, once its project is known.
+///
+/// Does nothing if the request names files: files that a person named are used in that person's surroundings, whatever these are.
+pub(crate) fn use_home_outside_project(request: &mut Request) {
+    if !request.named.is_empty() {
+        return;
+    }
+    let Some(home) = request.homes.home.as_deref().map(crosier_policy::real) else { return };
+    let folders = std::iter::once(&request.project).chain(&request.entered_folders);
+    let is_inside = |folder: &PathBuf| {
+        let folder = crosier_policy::real(folder);
+        // The repository is looked for only if it can be one that the home folder is in.
+        let is_near = |above: &Path| above.parent().is_some() && home.starts_with(above);
+        let may_be = home.starts_with(&folder)
+            || folder.ancestors().filter(|above| is_near(above)).any(|above| above.join(".git").exists());
+        may_be && folder.parent().is_some() && home.starts_with(search_path::repository(&folder))
+    };
+    if folders.into_iter().any(is_inside)
+        && let Some(own) = user_database::home()
+        && crosier_policy::real(&own) != home
+    {
+        request.homes.home = Some(own);
+    }
 }
 
 #[cfg(test)]

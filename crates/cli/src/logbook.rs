@@ -16,9 +16,9 @@ use crate::setup::Hooks;
 /// The name of Crosier's own agent in the log.
 const OURS: &str = "crosier";
 
-/// The log entry of one event, while it is collected.
+/// The record of one event, while it is collected.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct PendingRecord {
     pub(crate) record: Record,
     /// The event that decided; usually there is only one.
     event: Option<Event>,
@@ -32,8 +32,8 @@ pub(crate) struct Entry {
     took: Option<Duration>,
 }
 
-impl Entry {
-    /// An entry for an event of this agent that begins now.
+impl PendingRecord {
+    /// A record for an event of this agent that begins now.
     pub(crate) fn new(agent: &str) -> Self {
         let record = Record::new(agent);
         Self {
@@ -78,7 +78,7 @@ impl Entry {
         }
     }
 
-    /// Writes the entry.
+    /// Writes the record.
     pub(crate) fn write(mut self, state: Option<&Path>) {
         let Some(state) = state.filter(|_| self.is_on && self.may_write) else { return };
         self.record.set_duration(self.took.unwrap_or_else(|| self.started.elapsed()));
@@ -120,17 +120,17 @@ impl Journal {
         let Ok(event) = Event::from_json(outcome.event.clone(), fired.input.text().as_bytes()) else {
             return;
         };
-        let mut entry = Entry::new(OURS);
-        entry.set_event(&event);
-        entry.set_project(&self.project);
-        entry.set_policy(&self.files, true);
-        entry.add(&event, outcome);
+        let mut pending = PendingRecord::new(OURS);
+        pending.set_event(&event);
+        pending.set_project(&self.project);
+        pending.set_policy(&self.files, true);
+        pending.add(&event, outcome);
         // The screen is drawn for every line: record it only when a hook objected.
-        if fired.event == PreViewRender.kind().name && !entry.record.is_surprising() {
+        if fired.event == PreViewRender.kind().name && !pending.record.is_surprising() {
             return;
         }
-        entry.took = Some(fired.took);
-        entry.write(self.state.as_deref());
+        pending.took = Some(fired.took);
+        pending.write(self.state.as_deref());
     }
 }
 

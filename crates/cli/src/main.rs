@@ -5,6 +5,7 @@
 #![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod agent;
+mod agent_data;
 mod allocator;
 mod args;
 mod cases;
@@ -18,7 +19,6 @@ mod lifeline;
 mod lock;
 mod logbook;
 mod paint;
-mod password;
 mod person;
 mod print;
 mod schema;
@@ -27,9 +27,9 @@ mod setup;
 mod signals;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
-mod state_folder;
 mod table;
 mod text;
+mod user_database;
 
 use std::panic::catch_unwind;
 

@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 use crosier::{Handler, Layer};
 use crosier_policy::{Loaded, Request};
 
-use crate::password;
-
 /// Folders that only the system's administrator can change, as a rule: links in them are not followed.
 const OF_THE_SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/opt", "/nix", "/snap"];
 
@@ -94,7 +92,7 @@ struct Inside {
 
 impl Inside {
     fn new(request: &Request, loaded: &Loaded) -> Self {
-        let folders = std::iter::once(&request.project).chain(&request.also);
+        let folders = std::iter::once(&request.project).chain(&request.entered_folders);
         Self {
             roots: folders.filter_map(|folder| root_of(folder, request)).collect(),
             trusted: loaded
@@ -134,31 +132,6 @@ fn root_of(project: &Path, request: &Request) -> Option<PathBuf> {
 }
 
 /// The repository that a folder is in, or else the folder.
-fn repository(folder: &Path) -> PathBuf {
+pub(crate) fn repository(folder: &Path) -> PathBuf {
     folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder).to_owned()
-}
-
-/// Replaces a home folder inside the project by the person's own, which the system knows: a repository's settings can set
-/// `HOME`, and what belongs to the person would be looked for among the repository's files.
-/// Files that a person named are used in that person's surroundings, whatever these are.
-pub(crate) fn leave_project(request: &mut Request) {
-    if !request.named.is_empty() {
-        return;
-    }
-    let Some(home) = request.homes.home.as_deref().map(crosier_policy::real) else { return };
-    let folders = std::iter::once(&request.project).chain(&request.also);
-    let is_inside = |folder: &PathBuf| {
-        let folder = crosier_policy::real(folder);
-        // The repository is looked for only if it can be one that the home folder is in.
-        let is_near = |above: &Path| above.parent().is_some() && home.starts_with(above);
-        let may_be = home.starts_with(&folder)
-            || folder.ancestors().filter(|above| is_near(above)).any(|above| above.join(".git").exists());
-        may_be && folder.parent().is_some() && home.starts_with(repository(&folder))
-    };
-    if folders.into_iter().any(is_inside)
-        && let Some(own) = password::home()
-        && crosier_policy::real(&own) != home
-    {
-        request.homes.home = Some(own);
-    }
 }

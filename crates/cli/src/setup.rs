@@ -38,11 +38,11 @@ pub(crate) fn loader() -> Loader {
 /// The request for the policy in the current folder: with these files, or else those that are found.
 pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = request_before_project(named, homes);
-    search_path::leave_project(&mut request);
+    homes::use_home_outside_project(&mut request);
     request
 }
 
-/// The same, for a caller that finds the project itself and then calls [`search_path::leave_project`].
+/// The same, for a caller that finds the project itself and then calls [`homes::use_home_outside_project`].
 pub(crate) fn request_before_project(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = Request::new(here());
     request.named = named.to_vec();
@@ -74,13 +74,13 @@ pub(crate) struct Hooks {
     pub(crate) files: Vec<PathBuf>,
     /// Whether decisions are logged.
     pub(crate) is_logged: bool,
-    /// The display names of the hooks that a person switched off.
-    switched_off: Vec<String>,
+    /// The display names of the hooks that a person disabled.
+    disabled_by_person: Vec<String>,
 }
 
 impl Hooks {
-    pub(crate) fn is_switched_off(&self, name: &str) -> bool {
-        self.switched_off.iter().any(|other| other == name)
+    pub(crate) fn is_disabled_by_person(&self, name: &str) -> bool {
+        self.disabled_by_person.iter().any(|other| other == name)
     }
 
     /// The hooks of an engine that was built elsewhere.
@@ -102,7 +102,7 @@ impl Hooks {
             // The daemon answers while the engine is built.
             runner.greet();
         }
-        let switched_off = std::mem::take(&mut loaded.switched_off);
+        let disabled_by_person = std::mem::take(&mut loaded.disabled_by_person);
         let files = std::mem::take(&mut loaded.files);
         let is_logged = loaded.settings.log != Some(false);
         let variables = search_path::without_project(environment::all(), request, &loaded);
@@ -110,7 +110,7 @@ impl Hooks {
         let builder = more(lifeline::kill_hooks_on_death(builder));
         let builder = runner.into_iter().fold(builder, |builder, runner| builder.python_runner(runner));
         let engine = build(builder)?;
-        Ok(Self { engine, files, is_logged, switched_off })
+        Ok(Self { engine, files, is_logged, disabled_by_person })
     }
 
     /// Builds the engine of a policy that cannot be relied on. The layers that are not at fault still apply.
@@ -121,10 +121,11 @@ impl Hooks {
     ) -> Result<Self, Failed> {
         let mut hooks = (Vec::new(), Vec::new(), true);
         if let Some(still) = &mut closed.remaining {
-            let (files, off) = (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
+            let (files, off) =
+                (std::mem::take(&mut still.files), std::mem::take(&mut still.disabled_by_person));
             hooks = (files, off, still.settings.log != Some(false));
         }
-        let (files, switched_off, is_logged) = hooks;
+        let (files, disabled_by_person, is_logged) = hooks;
         // No worker is borrowed, because the folder with the daemon's key may be at fault.
         let variables = match &closed.remaining {
             Some(still) => search_path::without_project(environment::all(), request, still),
@@ -132,11 +133,11 @@ impl Hooks {
         };
         let builder = closed.builder().folder(&request.project).environment(variables).timing();
         let engine = build(more(lifeline::kill_hooks_on_death(builder)))?;
-        Ok(Self { engine, files, is_logged, switched_off })
+        Ok(Self { engine, files, is_logged, disabled_by_person })
     }
 
     fn without_files(engine: Engine) -> Self {
-        Self { engine, files: Vec::new(), is_logged: true, switched_off: Vec::new() }
+        Self { engine, files: Vec::new(), is_logged: true, disabled_by_person: Vec::new() }
     }
 }
 

@@ -51,8 +51,8 @@ pub struct Loaded {
     pub layers: Vec<(Layer, Config)>,
     /// Messages for the person.
     pub notices: Notices,
-    /// The display names of the hooks that a person switched off.
-    pub switched_off: Vec<String>,
+    /// The display names of the hooks that a person disabled.
+    pub disabled_by_person: Vec<String>,
     /// Settings for the host from the managed, named and user's files; earlier ones take precedence.
     pub settings: HostSettings,
     trusted: Arc<Trusted>,
@@ -162,7 +162,7 @@ impl Loading {
                 Err(closed) => self.or_close(Err(closed)),
             }
         }
-        let switched_off = match state {
+        let disabled_by_person = match state {
             StateFolder::Usable(state) => {
                 self.or_close(switch_off(state, &layers, &request.named, &mut configs))
             }
@@ -186,7 +186,7 @@ impl Loading {
             files,
             layers: configs,
             notices,
-            switched_off,
+            disabled_by_person,
             settings,
             trusted,
             project: project_dir(request),

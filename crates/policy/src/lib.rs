@@ -22,6 +22,6 @@ pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
 pub use inspection::{Inspection, inspect, switches};
 pub use loader::{catalog, loader};
 pub use reply::ReplyType;
-pub use request::{Homes, Request, SelfGuard};
+pub use request::{Homes, Request, SelfGuard, Venvs};
 pub use state::{StateFolder, lock_file, read_file, state_folder};
 pub use switch::{Switch, SwitchResult, Switches, owner, shown};

@@ -1,6 +1,6 @@
 //! `type: reply`: a hook whose answer is written in the configuration, for test cases.
 //!
-//! It is not part of the engine: this program registers it, as any host can register hook types.
+//! It is not part of the engine: this crate registers it ([`loader`](crate::loader())), as any host can register hook types.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -35,6 +35,16 @@ pub enum SelfGuard {
     Off,
 }
 
+/// How to compare virtual environments, which can have thousands of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Venvs {
+    /// By the list of all their files.
+    InFull,
+    /// By the stamps of the folders that installers write to, while these are as they were after the last full
+    /// comparison. A full one is made right before a hook runs.
+    ByStamp,
+}
+
 /// A request for the policy in force.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -42,7 +52,7 @@ pub struct Request {
     /// The project folder.
     pub project: PathBuf,
     /// Further folders that the agent entered: they can only add projects.
-    pub also: Vec<PathBuf>,
+    pub entered_folders: Vec<PathBuf>,
     /// Files that a person named explicitly, which replace those of the user, project and local layers.
     pub named: Vec<PathBuf>,
     /// The person's folders.
@@ -57,9 +67,8 @@ pub struct Request {
     pub trust: Option<String>,
     /// Whether the self-guard is in force.
     pub self_guard: SelfGuard,
-    /// Whether virtual environments of a trusted project are compared file by file, as they are right before a hook
-    /// runs.
-    pub in_full: bool,
+    /// How virtual environments of a trusted project are compared.
+    pub venvs: Venvs,
     /// A project folder of this request, and the same with its links followed.
     real_project: OnceLock<(PathBuf, PathBuf)>,
 }
@@ -71,7 +80,7 @@ impl Request {
         let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         Self {
             project: project.into(),
-            also: Vec::new(),
+            entered_folders: Vec::new(),
             named: Vec::new(),
             homes: Homes::default(),
             program: None,
@@ -79,7 +88,7 @@ impl Request {
             person: Person::new(user, Some(group)),
             trust: None,
             self_guard: SelfGuard::Off,
-            in_full: false,
+            venvs: Venvs::ByStamp,
             real_project: OnceLock::new(),
         }
     }

@@ -30,7 +30,7 @@ pub fn state_folder(request: &Request) -> StateFolder {
     let refused = |why: String| {
         StateFolder::Refused(format!("the state folder {} is refused: {why}", crate::show::path(folder)))
     };
-    let folders = std::iter::once(&request.project).chain(&request.also);
+    let folders = std::iter::once(&request.project).chain(&request.entered_folders);
     // A repository could set the environment variable that names this folder.
     if folders.into_iter().any(|project| is_in_project(folder, &request.places(project, Vec::new()))) {
         return refused(

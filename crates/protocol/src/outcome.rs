@@ -16,7 +16,7 @@ use crate::reply::{Decision, Strategy};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The event's name.
+    /// The kind of the event; in JSON its name.
     #[serde(serialize_with = "name")]
     pub event: crate::event::EventKind,
     /// The strictest decision of all hooks; `None` when no hook decided.

@@ -38,14 +38,14 @@ struct Waiting {
     depth: u32,
 }
 
-/// The calls of one connection that wait for the client.
+/// The calls of one connection that wait for the client: `hook.call`, from the server to the client.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
+pub(crate) struct ClientCalls {
     last: AtomicU64,
     open: Mutex<HashMap<String, Waiting>>,
 }
 
-impl Calls {
+impl ClientCalls {
     /// Adds a call, with an id that is unique in this connection.
     fn begin(&self, depth: u32) -> (String, oneshot::Receiver<Result<Answered, Failure>>) {
         let id = format!("s{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
@@ -118,7 +118,7 @@ impl ClientHook {
         let (fire, depth, until) = CURRENT_FIRE
             .try_with(|fire| (fire.request.to_string(), fire.depth, fire.until))
             .unwrap_or_else(|_| ("null".to_owned(), 0, None));
-        let (id, answered) = connection.calls.begin(depth);
+        let (id, answered) = connection.client_calls.begin(depth);
         // Rounded up, so that a hook with a timeout of 5 s gets 5000 ms.
         let deadline = until.map_or(call.deadline, |until| until.min(call.deadline));
         let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
@@ -150,7 +150,7 @@ struct OpenCall {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if self.connection.calls.forget(&self.id) {
+        if self.connection.client_calls.forget(&self.id) {
             let id = &self.id;
             self.connection
                 .outbox

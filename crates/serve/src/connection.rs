@@ -10,16 +10,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::callback::Calls;
+use crate::callback::ClientCalls;
+use crate::engines::{ConnectionEngines, FireContext};
 use crate::error::{ErrorKind, RpcError};
 use crate::line::{Line, Lines};
 use crate::message::{self, Answered, Id, Incoming, Unreadable};
 use crate::method;
 use crate::outbox::Outbox;
-use crate::peer::{Compared, Peer};
+use crate::peer::{Peer, RelativeConfinement};
 use crate::server::Server;
 use crate::updates::Subscription;
-use crate::view::{FireContext, View};
 use crate::{MAX_IN_FLIGHT, params::Params};
 
 /// How long a client may take to send `hello`.
@@ -51,20 +51,21 @@ pub(crate) struct Connection {
     pub(crate) server: Arc<Server>,
     pub(crate) origin: Origin,
     pub(crate) outbox: Outbox,
-    pub(crate) calls: Calls,
-    pub(crate) view: Mutex<View>,
+    /// Calls from the server to the client.
+    pub(crate) client_calls: ClientCalls,
+    pub(crate) engines: Mutex<ConnectionEngines>,
     /// Defaults for fires, set by `hello`.
     pub(crate) defaults: OnceLock<FireContext>,
-    /// Until when a Python call is expected.
-    call_expected: Mutex<Option<Instant>>,
+    /// Until when a `python.call` of the client is expected.
+    python_call_expected: Mutex<Option<Instant>>,
     subscriptions: Mutex<Vec<Subscription>>,
     pub(crate) last_subscription: AtomicU64,
     cancellers: Mutex<HashMap<Id, oneshot::Sender<()>>>,
     in_flight: Arc<Semaphore>,
     /// Whether the client has closed its sending half.
     is_half_closed: AtomicBool,
-    /// Of a client on the socket.
-    pub(crate) confinement: Compared,
+    /// How a client on the socket is confined; the default for one that started this server.
+    pub(crate) confinement: RelativeConfinement,
     weak_self: Weak<Self>,
 }
 
@@ -87,17 +88,17 @@ impl Connection {
     pub(crate) async fn serve(server: Arc<Server>, stream: UnixStream, origin: Origin) {
         let stream = Arc::new(stream);
         let confinement = match origin {
-            Origin::Stdio => Compared::default(),
+            Origin::Stdio => RelativeConfinement::default(),
             Origin::Socket(peer) => peer.compared(),
         };
         let connection = Arc::new_cyclic(|weak_self| Self {
             server: Arc::clone(&server),
             origin,
             outbox: Outbox::new(Arc::clone(&stream)),
-            calls: Calls::default(),
-            view: Mutex::default(),
+            client_calls: ClientCalls::default(),
+            engines: Mutex::default(),
             defaults: OnceLock::new(),
-            call_expected: Mutex::default(),
+            python_call_expected: Mutex::default(),
             subscriptions: Mutex::default(),
             last_subscription: AtomicU64::new(0),
             cancellers: Mutex::default(),
@@ -173,16 +174,17 @@ impl Connection {
         while !ahead.is_empty() && self.begin_waiting(&mut ahead).await {}
     }
 
-    /// Notes that a Python call is about to follow.
-    pub(crate) fn expect_call(&self) {
-        *self.call_expected.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + AWAKE);
+    /// Notes that a `python.call` is about to follow.
+    pub(crate) fn expect_python_call(&self) {
+        *self.python_call_expected.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Instant::now() + AWAKE);
     }
 
     /// Waits for the expected call, if there is one, without sleeping. Other threads and processes run meanwhile, but the
     /// client would hardly get its turn on this thread's processor.
     fn wait_awake(&self, stream: &UnixStream) {
-        let expected = self.call_expected.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((until, _permit)) = expected.zip(self.server.calls_in_place()) else { return };
+        let expected = self.python_call_expected.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((until, _permit)) = expected.zip(self.server.python_calls_in_place()) else { return };
         if !matches!(self.origin, Origin::Socket(peer) if peer.runs_on_another_processor()) {
             return;
         }
@@ -236,7 +238,7 @@ impl Connection {
                 true
             }
             Ok(Incoming::Response { id, outcome }) => {
-                if !self.calls.answer(&id, outcome) {
+                if !self.client_calls.answer(&id, outcome) {
                     self.server.counters.late_replies.fetch_add(1, Ordering::Relaxed);
                 }
                 true
@@ -274,8 +276,8 @@ impl Connection {
         if let Some((id, results)) = answer {
             let why = format!("the client sent something else than an answer: {}", error.message());
             return match id {
-                Some(id) => drop(self.calls.answer(id, Answered::Unclear(why, results.clone()))),
-                None => self.calls.answer_all(&why, results),
+                Some(id) => drop(self.client_calls.answer(id, Answered::Unclear(why, results.clone()))),
+                None => self.client_calls.answer_all(&why, results),
             };
         }
         let failure = match error.kind {
@@ -291,7 +293,7 @@ impl Connection {
             }
             _ => return,
         };
-        self.calls.fail_all(&failure);
+        self.client_calls.fail_all(&failure);
     }
 
     /// Starts the first request that was read ahead, once a pending one has been answered.
@@ -388,8 +390,8 @@ impl Connection {
         !self.subscriptions().is_empty()
     }
 
-    pub(crate) fn lock_view(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock_engines(&self) -> MutexGuard<'_, ConnectionEngines> {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_cancellers(&self) -> MutexGuard<'_, HashMap<Id, oneshot::Sender<()>>> {
@@ -399,7 +401,8 @@ impl Connection {
     /// Called when nothing more is read. While the client still reads, pending requests are answered, for a short time.
     async fn wait_for_answers(&self, stream: &UnixStream) {
         self.is_half_closed.store(true, Ordering::SeqCst);
-        self.calls.fail_all(&Failure::new(FailureKind::WorkerLost, "the client closed its connection"));
+        self.client_calls
+            .fail_all(&Failure::new(FailureKind::WorkerLost, "the client closed its connection"));
         let all = u32::try_from(MAX_IN_FLIGHT).unwrap_or(u32::MAX);
         let answered = async {
             let _ = self.in_flight.acquire_many(all).await;
@@ -424,7 +427,7 @@ impl Connection {
         self.outbox.close();
         self.cancel_all();
         self.subscriptions().clear();
-        self.lock_view().close();
+        self.lock_engines().close();
     }
 }
 

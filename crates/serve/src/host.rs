@@ -16,7 +16,7 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// Why no decision can be made there.
-    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused>;
+    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Closed>;
 
     /// Whether there are no hooks and no problems at a location, if that is known without loading it.
     fn has_nothing(&self, location: &ConfigLocation) -> bool {
@@ -46,7 +46,7 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     fn section(&self, agent: &str, hooks: &Json, folder: &std::path::Path) -> Result<Config, Json>;
 
     /// Answers an agent, as `crosier hook` does.
-    fn hook(&self, request: &HookRequest) -> HookAnswer;
+    fn hook(&self, post: &AgentPost) -> HookAnswer;
 
     /// Called when an event was judged, for the log. No decision depends on it.
     fn fired(&self, location: &ConfigLocation, event: &Event, outcome: &Outcome, took: Duration);
@@ -94,12 +94,12 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// Files and folders that determine it, including some that do not exist yet: when one changes, it is reloaded.
     pub watched: Vec<PathBuf>,
-    /// The display names of the hooks that a person switched off.
-    pub switched_off: Vec<String>,
+    /// The display names of the hooks that a person disabled.
+    pub disabled_by_person: Vec<String>,
     /// Problems to show to the client's user, as a list.
     pub problems: Json,
-    /// Why no hook is in force, if there are some that a person has not trusted.
-    pub untrusted: Option<String>,
+    /// Why no hook is in force, if there are some that a person has never trusted.
+    pub not_trusted_notice: Option<String>,
 }
 
 impl Loaded {
@@ -110,36 +110,49 @@ impl Loaded {
             builder,
             watched: files.clone(),
             files,
-            switched_off: Vec::new(),
+            disabled_by_person: Vec::new(),
             problems: Json::from(crosier::protocol::json!([])),
-            untrusted: None,
+            not_trusted_notice: None,
         }
     }
 }
 
-/// Why no decision can be made at a location.
+/// The policy of a location cannot be relied on: no decision can be made there.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct Closed {
     /// The reason, on one line.
     pub why: String,
-    /// Whether the project is not trusted, as opposed to problems in its configuration.
-    pub untrusted: bool,
+    /// What is at fault.
+    pub fault: Fault,
     /// What is wrong, as `crosier check --json` prints it.
     pub problems: Json,
 }
 
-impl Refused {
-    /// A refusal without problems in a file.
-    pub fn new(why: impl Into<String>, untrusted: bool) -> Self {
-        Self { why: why.into(), untrusted, problems: Json::from(crosier::protocol::json!([])) }
+impl Closed {
+    /// Closed for a reason that is not a list of problems in a file.
+    pub fn new(why: impl Into<String>, fault: Fault) -> Self {
+        Self { why: why.into(), fault, problems: Json::from(crosier::protocol::json!([])) }
     }
 }
 
-/// An event that an agent posted.
+/// What is at fault when a location is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A configuration has errors, or the host does not support such a location. The client's error is `config`.
+    Configuration,
+    /// A file of a layer is not safe to use, for example because others can write it. The client's error is `untrusted`,
+    /// although no trust in the project can mend it.
+    UnsafeFile,
+    /// A person has not trusted the file that the client names. The client's error is `untrusted`.
+    Trust,
+}
+
+/// An event that an agent posted over HTTP.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct HookRequest {
+pub struct AgentPost {
     /// The agent's name.
     pub agent: String,
     /// The agent's name of the event, if the URL has it.

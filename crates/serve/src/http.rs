@@ -23,14 +23,14 @@ use tokio::time::Instant;
 
 use crate::MAX_LINE;
 use crate::connection::MethodResult;
+use crate::engines::{ConnectionEngines, FireContext};
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{ConfigLocation, ConfigSource, HookRequest};
+use crate::host::{AgentPost, ConfigLocation, ConfigSource};
 use crate::http_head::{DelayedOutput, Head, MAX_HEAD, drain};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
 use crate::server::{PendingFire, Server};
-use crate::view::{FireContext, View};
 
 /// How long a whole request may take to arrive.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
@@ -174,20 +174,20 @@ impl Service {
             return None;
         }
         let body = Err(why.to_owned());
-        let refusal = self.hook(HookRequest { agent, event, project: None, body }).await;
+        let refusal = self.hook(AgentPost { agent, event, project: None, body }).await;
         Some(with_length("200 OK", &refusal))
     }
 
     /// The answer to the agent; a refusal if the server is stopped meanwhile.
-    async fn hook(&self, request: HookRequest) -> String {
-        let refused = HookRequest { body: Err("the server is shutting down".to_owned()), ..request.clone() };
-        let judge = |request: HookRequest| {
+    async fn hook(&self, post: AgentPost) -> String {
+        let refused = AgentPost { body: Err("the server is shutting down".to_owned()), ..post.clone() };
+        let judge = |post: AgentPost| {
             let server = Arc::clone(&self.server);
-            tokio::task::spawn_blocking(move || server.host().hook(&request).body)
+            tokio::task::spawn_blocking(move || server.host().hook(&post).body)
         };
         let judged = tokio::select! {
             biased;
-            judged = judge(request) => judged.ok(),
+            judged = judge(post) => judged.ok(),
             () = self.server.cut_short() => None,
         };
         match judged {
@@ -220,7 +220,7 @@ impl Service {
             (Some((agent, event, _)), body) if may => {
                 let _ = under_way.set(self.server.begin_fire());
                 let body = body.map_err(|Fault(_, why)| why);
-                reply(StatusCode::OK, self.hook(HookRequest { agent, event, project, body }).await)
+                reply(StatusCode::OK, self.hook(AgentPost { agent, event, project, body }).await)
             }
             (_, Err(Fault(status, why))) => {
                 reply(status, format!("{{\"error\":{}}}", Json::from(why).text()))
@@ -334,7 +334,7 @@ impl Service {
                 let fire_context = fire_context(&mut params, project, Some(&fire.input))?;
                 let location = fire_context.location.clone();
                 let began = std::time::Instant::now();
-                let ready = View::default()
+                let ready = ConnectionEngines::default()
                     .engine(&fire_context, server, &std::sync::Weak::new(), false)?
                     .trusted()?;
                 let event = fire.event(&ready.engine)?;
@@ -357,7 +357,12 @@ impl Service {
             "explain" => {
                 let mut params = Params::read(params, &["event", "tool", "agent_id", "project"])?;
                 let fire_context = fire_context(&mut params, project, None)?;
-                let ready = View::default().engine(&fire_context, server, &std::sync::Weak::new(), false)?;
+                let ready = ConnectionEngines::default().engine(
+                    &fire_context,
+                    server,
+                    &std::sync::Weak::new(),
+                    false,
+                )?;
                 method::explain(server.host(), &ready.engine, &mut params)
             }
             other => Err(method::unknown(other)),

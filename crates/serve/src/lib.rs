@@ -6,12 +6,12 @@
 //! ```text
 //! line ──► message ──► connection ──► method/… ──► outbox
 //!                          │
-//!                          └── view: the hooks, scopes and switches of one connection, and its engines
+//!                          └── engines: the hooks, scopes and switches of one connection, and its engines
 //! ```
 //!
 //! - `line`, `message`, `params`, `error`: bytes to requests or errors, without I/O.
 //! - `connection`: one client. It reads, hands each request to its method, and ends with the client.
-//! - `view`: a connection is a host; its engines have the configuration of a project and the connection's own hooks.
+//! - `engines`: a connection is a host; its engines have the configuration of a project and the connection's own hooks.
 //! - `callback`: hooks whose handler is the client.
 //! - `updates`: messages and outcomes for subscribers.
 //! - `server`: what all connections share. `socket`, `stdio` and `http` accept connections.
@@ -25,6 +25,7 @@ mod callback;
 mod client;
 mod connection;
 mod conversation;
+mod engines;
 mod error;
 mod host;
 mod http;
@@ -41,11 +42,10 @@ mod server;
 mod socket;
 mod stdio;
 mod updates;
-mod view;
 
 pub use client::DaemonRunner;
 pub use conversation::Conversation;
-pub use host::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
+pub use host::{AgentPost, Closed, ConfigLocation, ConfigSource, Fault, HookAnswer, Host, Loaded};
 pub use http::HttpAddress;
 pub use key::{Key, http_token};
 pub use peer::{Confinement, is_confined};

@@ -46,18 +46,21 @@ impl Peer {
     }
 
     /// How it is confined, compared with this process.
-    pub(crate) fn compared(self) -> Compared {
+    pub(crate) fn compared(self) -> RelativeConfinement {
         // The confinement of this process does not change.
         static MINE: LazyLock<Confinement> = LazyLock::new(Confinement::of_self);
         let its = Confinement::of(self.pid);
         let refusal = |how| format!("this client is more confined than the server: {how}");
-        Compared { refusal: its.more_than(&MINE).map(refusal), server_is_confined: MINE.more_than(&its) }
+        RelativeConfinement {
+            refusal: its.more_than(&MINE).map(refusal),
+            server_is_confined: MINE.more_than(&its),
+        }
     }
 }
 
 /// How a client is confined, compared with the server.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct RelativeConfinement {
     /// Why the client is not served: a sandboxed program must not be able to run code outside its sandbox through the
     /// server.
     pub(crate) refusal: Option<String>,

@@ -53,7 +53,7 @@ pub struct Server {
     cut_short: watch::Sender<bool>,
     ended: watch::Sender<bool>,
     http_url: OnceLock<String>,
-    calls_in_place: Arc<Semaphore>,
+    python_calls_in_place: Arc<Semaphore>,
     pub(crate) counters: Counters,
 }
 
@@ -111,7 +111,7 @@ impl Server {
             cut_short: watch::Sender::new(false),
             ended: watch::Sender::new(false),
             http_url: OnceLock::new(),
-            calls_in_place: Arc::new(Semaphore::new(MAX_CALLS_IN_PLACE)),
+            python_calls_in_place: Arc::new(Semaphore::new(MAX_CALLS_IN_PLACE)),
             counters: Counters::default(),
         })
     }
@@ -245,8 +245,8 @@ impl Server {
     }
 
     /// Permission to run a Python call on a thread that serves connections, if few do so.
-    pub(crate) fn calls_in_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.calls_in_place).try_acquire_owned().ok()
+    pub(crate) fn python_calls_in_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.python_calls_in_place).try_acquire_owned().ok()
     }
 
     pub(crate) fn begin_fire(self: &Arc<Self>) -> PendingFire {

@@ -15,7 +15,7 @@ const ERROR: &str = "error";
 
 /// The keys that an outcome has in JSON.
 static OUTCOME: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let entries = Outcome::new(EventKind::Builtin(&TABLE[0])).to_json().entries();
+    let entries = Outcome::new(EventKind::Static(&TABLE[0])).to_json().entries();
     entries.unwrap_or_default().into_iter().map(|(key, _)| key).collect()
 });
 

@@ -118,7 +118,7 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failed {
 impl VerifyArgs {
     fn run(&self) -> Result {
         let file = &self.of.file;
-        let anchors = environment::state_folder().map(|folder| Anchors::in_state_folder(&folder));
+        let anchors = environment::default_state_folder().map(|folder| Anchors::in_state_folder(&folder));
         let verified = audit::verify(file, self.contains.as_deref(), anchors.as_ref())
             .map_err(|error| unreadable(file, &error))?;
         let shown =

@@ -119,10 +119,10 @@ impl ExplainArgs {
         if !explained.excluded.is_empty() {
             let mut drawn = table::table(["NOT RUN", "WHY", "SCOPE", "DEFINED AT"]);
             for (entry, inclusion) in &explained.excluded {
-                let by_state = hooks.is_switched_off(&entry.name);
+                let by_person = hooks.is_disabled_by_person(&entry.name);
                 drawn.add_row([
                     describe::name(entry),
-                    describe::why_out(entry, *inclusion, self.value.as_deref(), by_state),
+                    describe::why_out(entry, *inclusion, self.value.as_deref(), by_person),
                     describe::scope(entry),
                     describe::place(entry),
                 ]);
@@ -163,10 +163,10 @@ impl ExplainArgs {
             .excluded
             .iter()
             .map(|(entry, inclusion)| {
-                let by_state = hooks.is_switched_off(&entry.name);
+                let by_person = hooks.is_disabled_by_person(&entry.name);
                 let mut object = list::hook_json(entry);
                 object["reason"] = inclusion.word().into();
-                object["why"] = describe::why_out(entry, *inclusion, self.value.as_deref(), by_state).into();
+                object["why"] = describe::why_out(entry, *inclusion, self.value.as_deref(), by_person).into();
                 object
             })
             .collect();

@@ -6,9 +6,9 @@ use crosier::protocol::ordered::Value;
 use crosier_agent::history::{Entry, History, HistoryError, Restored, ShadowGit};
 
 use super::Run;
+use crate::agent_data::{self, AgentDataArgs};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
-use crate::state_folder::{self, StateFolderArgs};
 use crate::{print, table};
 
 const HEAD: [&str; 5] = ["COMMIT", "TIME", "WHAT", "FILE", "WHY"];
@@ -53,7 +53,7 @@ struct ListArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    folder: StateFolderArgs,
+    folder: AgentDataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -63,7 +63,7 @@ struct VersionArgs {
     /// The file, relative to this folder
     path: String,
     #[command(flatten)]
-    folder: StateFolderArgs,
+    folder: AgentDataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ struct DiffArgs {
     /// The commit, as `list` shows it; its first digits are enough
     commit: String,
     #[command(flatten)]
-    folder: StateFolderArgs,
+    folder: AgentDataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -101,8 +101,8 @@ impl Run for HistoryArgs {
 }
 
 /// The history of this folder; it is not created here.
-async fn open(folder: &StateFolderArgs) -> std::result::Result<ShadowGit, Failed> {
-    let (folder, workspace) = (folder.find()?, state_folder::workspace()?);
+async fn open(folder: &AgentDataArgs) -> std::result::Result<ShadowGit, Failed> {
+    let (folder, workspace) = (folder.find()?, agent_data::workspace()?);
     if !folder.repository(&workspace).exists() {
         let message = format!(
             "there is no history of {} yet: it begins when `crosier run` writes a file here",

@@ -48,7 +48,7 @@ impl Run for ListArgs {
 }
 
 fn row(entry: &Entry, hooks: &Hooks) -> [String; 10] {
-    let enabled = match (entry.enabled, hooks.is_switched_off(&entry.name), entry.system) {
+    let enabled = match (entry.enabled, hooks.is_disabled_by_person(&entry.name), entry.system) {
         (true, _, true) => "always",
         (true, _, false) => "yes",
         (false, true, _) => "no (state)",
@@ -70,7 +70,7 @@ fn row(entry: &Entry, hooks: &Hooks) -> [String; 10] {
 
 fn as_json(entry: &Entry, hooks: &Hooks) -> Value {
     let mut object = hook_json(entry);
-    let disabled_by = match (entry.enabled, hooks.is_switched_off(&entry.name)) {
+    let disabled_by = match (entry.enabled, hooks.is_disabled_by_person(&entry.name)) {
         (true, _) => None,
         (false, true) => Some("state"),
         (false, false) => Some("config"),

@@ -13,7 +13,7 @@ use crosier_policy::{Request, Switch, SwitchResult, Switches};
 use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
-use crate::{logbook, person, print, setup};
+use crate::{describe, logbook, person, print, setup};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier enable no-rm -c hooks.yaml")]
@@ -57,12 +57,9 @@ impl Run for EnableArgs {
             Err(unknown) => (false, hooks.stale_owner(state, &self.name)?.ok_or(unknown)?, self.name.clone()),
         };
         let change = switch(state, &owner, &name, Switch::On)?;
-        if is_there && hooks.is_off_itself(&self.name) {
-            let message = format!(
-                "`{}` is off in {} itself, by `enabled: false`; change it there",
-                self.name,
-                owner.display()
-            );
+        if let Some(key) = hooks.disabling_key(&self.name).filter(|_| is_there) {
+            let message =
+                format!("`{}` is off in {} itself, by `{key}`; change it there", self.name, owner.display());
             return Err(Failed::new(Exit::Failed, message));
         }
         if change == SwitchResult::Stored {
@@ -236,8 +233,10 @@ impl Hooks {
         Ok(self.files.iter().find(has).cloned())
     }
 
-    fn is_off_itself(&self, name: &str) -> bool {
-        !self.engine.is_enabled(name)
+    /// What in the configuration disables a hook.
+    fn disabling_key(&self, name: &str) -> Option<&'static str> {
+        let entry = self.engine.entry(name).filter(|entry| !entry.enabled)?;
+        Some(describe::disabling_key(&entry))
     }
 }
 

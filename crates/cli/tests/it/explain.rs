@@ -77,6 +77,18 @@ fn the_table_says_it_to_people() {
 }
 
 #[test]
+fn a_disabled_hook_names_the_key_that_disables_it() {
+    let lab =
+        Lab::with("hooks: {Stop: [{name: a, reply: {}, mode: off}, {name: b, reply: {}, enabled: false}]}");
+    let json = lab.run(&["explain", "Stop", "--json"]).exits(0).json();
+    let why = of(&[("a", "disabled by `mode: off`"), ("b", "disabled by `enabled: false`")]);
+    assert_eq!(pairs(&json["out"], "why"), why);
+    lab.run(&["enable", "a"]).exits(1).complains("by `mode: off`; change it there");
+    lab.run(&["disable", "a"]).exits(0);
+    lab.run(&["explain", "Stop"]).exits(0).says("disabled with `crosier disable`");
+}
+
+#[test]
 fn without_a_value_it_says_what_a_hook_waits_for() {
     let ran = Lab::with(HOOKS).run(&["explain", "PreToolUse"]).exits(0);
     ran.says("any tool_name").says("it needs a tool_name that matches `Bash|shell`");

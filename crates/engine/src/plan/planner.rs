@@ -12,21 +12,22 @@ use crate::registry::{Changed, Registry};
 
 /// A snapshot of the engine: the registered hooks, and the plans made from them so far.
 ///
-/// There is a cache for the base, one per scope and one for events without an agent, so that no agent can get the plan
+/// There is a cache for the base, one per scope and one for events without an agent (which run the hooks of all scopes), so that no agent can get the plan
 /// of another. A change keeps the caches of everything that it does not touch.
 #[derive(Debug)]
 pub(crate) struct Planner {
     pub(crate) registry: Registry,
     base: Arc<PlanCache>,
     scopes: ScopeCaches,
-    all: PlanCache,
+    /// Plans with the hooks of all scopes: see [`View::of`].
+    without_agent: PlanCache,
     events: usize,
 }
 
 impl Planner {
     pub(crate) fn new(registry: Registry, events: usize) -> Self {
-        let (base, all) = (Arc::new(PlanCache::new(events)), PlanCache::new(events));
-        Self { registry, base, scopes: ScopeCaches::new(), all, events }
+        let (base, without_agent) = (Arc::new(PlanCache::new(events)), PlanCache::new(events));
+        Self { registry, base, scopes: ScopeCaches::new(), without_agent, events }
     }
 
     /// The next snapshot, after a change.
@@ -35,7 +36,8 @@ impl Planner {
             Changed::Base => Self::new(registry, self.events),
             Changed::Scope(id) => {
                 let (base, scopes) = (Arc::clone(&self.base), self.scopes.without(id));
-                Self { registry, base, scopes, all: PlanCache::new(self.events), events: self.events }
+                let without_agent = PlanCache::new(self.events);
+                Self { registry, base, scopes, without_agent, events: self.events }
             }
         }
     }
@@ -47,7 +49,7 @@ impl Planner {
             return find(&self.base);
         }
         match event.agent_id() {
-            None => find(&self.all),
+            None => find(&self.without_agent),
             Some(agent) if self.registry.scope(agent).is_some() => self.scopes.of(agent, self.events, find),
             Some(_) => find(&self.base),
         }

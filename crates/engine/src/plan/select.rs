@@ -15,6 +15,8 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// An event of an agent: the base and that agent's scope, whose `override` applies. An event without an agent: the base
+    /// and all scopes, because it is not known whose it is; no `override` applies, because it is for one agent only.
     pub(super) fn of(registry: &'a Registry, agent: Option<&str>, event: usize) -> Self {
         let base = registry.base.event(event);
         let scopes: Vec<_> = match agent {

@@ -1,4 +1,4 @@
-//! Defaults and limits for all hooks of an engine, and which events may have hooks.
+//! What registering a hook needs besides the registry: limits, defaults, the catalog, and which events had hooks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crosier_protocol::Catalog;
 use super::hook::OnError;
 use super::layer::Layer;
 
-/// Limits, and defaults for hooks that do not set these values.
+/// What every registration of an engine needs: limits, defaults for hooks that do not set these values, and events.
 #[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,
@@ -16,9 +16,9 @@ pub(crate) struct Limits {
     pub(crate) max_in_layers: Vec<(Layer, usize)>,
     pub(crate) timeout: Duration,
     pub(crate) on_error: OnError,
-    /// The events that can have hooks.
+    /// The catalog that the events of hooks are looked up in.
     pub(crate) catalog: Catalog,
-    /// The events that may have hooks.
+    /// The events that a hook was ever registered for; unlike everything else here, it changes.
     pub(crate) hooked: HookedEvents,
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn collect(folder: &Path, homes: &Homes) -> Result<Collected, Untrust
     for (name, layer) in [(FILE, Layer::Project(0)), (LOCAL_FILE, Layer::Local)] {
         let path = folder.join(name);
         if fs::symlink_metadata(&path).is_err() {
-            files.found.insert(path, Use::ABSENT);
+            files.found.insert(path, Use::MAY_BE_ABSENT);
             continue;
         }
         found = true;
@@ -112,9 +112,8 @@ impl Use {
     /// A file that must exist: a module, an argument, input.
     const RUN: Self = Self { loads: false, is_venv: false, may_be_absent: false };
     const LOADED: Self = Self { loads: true, is_venv: false, may_be_absent: false };
-    /// A program or script that a hook starts: recorded as absent if it does not exist.
-    const PROGRAM: Self = Self { loads: false, is_venv: false, may_be_absent: true };
-    const ABSENT: Self = Self::PROGRAM;
+    /// A configuration file, or a program or script that a hook starts: recorded as absent if it does not exist.
+    const MAY_BE_ABSENT: Self = Self { loads: false, is_venv: false, may_be_absent: true };
     const VENV: Self = Self { loads: false, is_venv: true, may_be_absent: false };
 }
 
@@ -240,7 +239,7 @@ impl Files<'_> {
         let venv = path.ancestors().skip(1).take(3).find(|above| above.join("pyvenv.cfg").is_file());
         match venv {
             Some(venv) if venv.starts_with(&self.root) => self.add(venv, Use::VENV),
-            _ => self.add(&path, Use::PROGRAM),
+            _ => self.add(&path, Use::MAY_BE_ABSENT),
         }
     }
 
@@ -296,7 +295,7 @@ impl Files<'_> {
                     let path = base.join(word);
                     match at {
                         0 => self.interpreter(&path),
-                        _ if is_program => self.add(&path, Use::PROGRAM),
+                        _ if is_program => self.add(&path, Use::MAY_BE_ABSENT),
                         _ => self.add(&path, Use::RUN),
                     }
                     if is_program {
@@ -305,7 +304,7 @@ impl Files<'_> {
                 }
                 None if is_program => {
                     if let Some(base) = bases.first() {
-                        self.add(&base.join(word), Use::PROGRAM);
+                        self.add(&base.join(word), Use::MAY_BE_ABSENT);
                     }
                 }
                 None => {}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::glob;
 use super::record::{Record, RecordedFile};
 use super::stamp::{self, Finder, Kind, Stamp};
+use crate::request::Venvs;
 
 /// A difference from a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +19,6 @@ pub(crate) struct Difference {
 
 /// The maximum number of folders whose stamps are kept.
 const MAX_LISTED: usize = 1000;
-
-/// How to compare virtual environments, which can have thousands of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Venvs {
-    /// By the list of all their files.
-    InFull,
-    /// By the stamps of the folders that installers write to, while these are as they were after the last full
-    /// comparison. A full one is made right before a hook runs.
-    ByStamp,
-}
 
 /// What a comparison found: the folder has this content of the record.
 #[derive(Debug)]
@@ -51,8 +42,8 @@ pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Dif
             Ok(compared) => return Ok(compared),
             Err(difference) => difference,
         };
-    for (at, files) in record.also.iter_mut().enumerate() {
-        let globs = record.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
+    for (at, files) in record.older.iter_mut().enumerate() {
+        let globs = record.older_globs.get(at).map(Vec::as_slice).unwrap_or_default();
         if let Ok(compared) = compare_content(&folder, files, globs, None, venvs) {
             return Ok(Compared { content: at + 1, ..compared });
         }

@@ -23,8 +23,9 @@ struct Header {
     /// How many lines follow those of the files, one for every folder that was listed.
     #[serde(default)]
     listed: usize,
-    /// The message authentication code of the digests.
-    digests: String,
+    /// The message authentication code (MAC) of the digests.
+    #[serde(rename = "digests")]
+    digests_mac: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -39,10 +40,10 @@ struct Content {
 /// The version of this format.
 const VERSION: u32 = 3;
 
-/// The index and the digests of a record; `authenticate` makes the code of the digests.
+/// The index and the digests of a record; `mac` makes the MAC of the digests.
 pub(super) fn write(
     record: &Record,
-    authenticate: impl FnOnce(&[u8]) -> String,
+    mac: impl FnOnce(&[u8]) -> String,
 ) -> serde_json::Result<(Vec<u8>, Vec<u8>)> {
     let content = |(files, globs): (&Vec<RecordedFile>, &[String])| Content {
         files: files.len(),
@@ -57,7 +58,7 @@ pub(super) fn write(
         at: record.at,
         contents: record.contents().map(content).collect(),
         listed: record.listed.len(),
-        digests: authenticate(&digests),
+        digests_mac: mac(&digests),
     };
     let mut text = serde_json::to_string(&header)?;
     let mut before = Before::default();
@@ -85,7 +86,7 @@ fn read_digest(text: &str) -> String {
     if text == "-" { String::new() } else { text.to_owned() }
 }
 
-/// Reads an index: the record without the digests of the files that the loader does not read, and the code of these
+/// Reads an index: the record without the digests of the files that the loader does not read, and the MAC of these
 /// digests. `None` when it is damaged, or has another version.
 pub(super) fn read(index: &[u8]) -> Option<(Record, String)> {
     let text = std::str::from_utf8(index).ok()?;
@@ -102,8 +103,8 @@ pub(super) fn read(index: &[u8]) -> Option<(Record, String)> {
         match at {
             0 => (record.files, record.globs) = (files, content.globs),
             _ => {
-                record.also.push(files);
-                record.also_globs.push(content.globs);
+                record.older.push(files);
+                record.older_globs.push(content.globs);
             }
         }
     }
@@ -111,7 +112,7 @@ pub(super) fn read(index: &[u8]) -> Option<(Record, String)> {
         let (stamp, path) = Fields(lines.next()?).seen(&mut before)?;
         record.listed.push((path, stamp?));
     }
-    (header.version == VERSION && lines.next().is_none()).then_some((record, header.digests))
+    (header.version == VERSION && lines.next().is_none()).then_some((record, header.digests_mac))
 }
 
 fn read_file(line: &str, before: &mut Before) -> Option<RecordedFile> {
@@ -127,7 +128,7 @@ fn read_file(line: &str, before: &mut Before) -> Option<RecordedFile> {
 pub(super) fn set_digests(record: &mut Record, digests: &[u8]) -> Option<()> {
     let text = std::str::from_utf8(digests).ok()?;
     let mut lines = text.split('\n').filter(|line| !line.is_empty());
-    for file in record.files.iter_mut().chain(record.also.iter_mut().flatten()).filter(|file| !file.loads) {
+    for file in record.files.iter_mut().chain(record.older.iter_mut().flatten()).filter(|file| !file.loads) {
         file.sha256 = read_digest(lines.next()?);
     }
     lines.next().is_none().then_some(())
@@ -288,13 +289,13 @@ mod tests {
                 Stamp::from_numbers(std::array::from_fn(|place| numbers[(at + place) % numbers.len()]));
             record.files.push(file(names[at], kind, Some(stamp).filter(|_| at % 3 != 1)));
         }
-        record.also = vec![vec![file("old", Kind::Venv, None)], Vec::new()];
-        record.also_globs = vec![Vec::new(), vec!["**".to_owned()]];
+        record.older = vec![vec![file("old", Kind::Venv, None)], Vec::new()];
+        record.older_globs = vec![Vec::new(), vec!["**".to_owned()]];
         record.listed = vec![("a b".to_owned(), Stamp::from_numbers([9; 7]))];
         let (index, digests) = write(&record, |digests| digests.len().to_string()).unwrap();
         let whole = || {
-            let (mut read, code) = read(&index)?;
-            assert_eq!(code, digests.len().to_string());
+            let (mut read, mac) = read(&index)?;
+            assert_eq!(mac, digests.len().to_string());
             set_digests(&mut read, &digests)?;
             Some(read)
         };

@@ -14,10 +14,10 @@ mod record;
 mod review;
 mod stamp;
 mod trusted_folders;
-mod warn;
+mod unrecorded;
 
 pub(crate) use collect::root_of;
 pub(crate) use project::{Project, Trusted, project};
 pub use project::{TrustState, configured, recorded, trust_states};
 pub use review::{Change, HookLine, ListedProject, Review, Reviewed, list, review, revoke};
-pub use warn::unrecorded;
+pub use unrecorded::unrecorded;

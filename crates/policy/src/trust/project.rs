@@ -9,14 +9,14 @@ use crosier::{Entry, PythonSources, Sources};
 use crosier_layers::{FILE, LOCAL_FILE, LayerFile, Places, project_folders};
 
 use super::collect::{self, Untrustable};
-use super::compare::{self, Venvs};
-use super::record::{Digests, Record, RecordedFile, Records, Unusable};
+use super::compare;
+use super::record::{Record, RecordedFile, Records, UncheckedDigests, Unusable};
 use super::review;
 use super::stamp::{self, Finder, Kind, Stamp};
 use super::trusted_folders;
 use crate::closed::{Closed, Fault};
 use crate::in_force::{Notice, Notices};
-use crate::request::Request;
+use crate::request::{Request, Venvs};
 use crate::show;
 use crate::state::{self, StateFolder};
 
@@ -67,7 +67,7 @@ struct TrustedFolder {
     /// The stamps that they had when they matched the record, in the same order.
     stamps: Vec<Option<Stamp>>,
     /// Where the digests are that `files` does not have.
-    digests: Option<Digests>,
+    digests: Option<UncheckedDigests>,
 }
 
 impl TrustedFolder {
@@ -206,7 +206,7 @@ fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Candi
     };
     let listed = trusted_folders::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
     let mut found = Candidates { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
-    for folder in std::iter::once(&request.project).chain(&request.also) {
+    for folder in std::iter::once(&request.project).chain(&request.entered_folders) {
         let real = match *folder == places.project {
             true => places.real_project(),
             false => fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()),
@@ -279,8 +279,7 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
     }));
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let venvs = if request.in_full { Venvs::InFull } else { Venvs::ByStamp };
-            match compare_with_record(&found, folder, venvs) {
+            match compare_with_record(&found, folder, request.venvs) {
                 Ok((files, stamps, digests)) => {
                     let home = request.homes.home.as_deref();
                     let trusted = TrustedFolder::new(folder, home, files, stamps);
@@ -299,7 +298,7 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
 }
 
 /// Files that match their record, their stamps, and the digests that they do not have yet.
-type Matching = (Vec<RecordedFile>, Vec<Option<Stamp>>, Option<Digests>);
+type Matching = (Vec<RecordedFile>, Vec<Option<Stamp>>, Option<UncheckedDigests>);
 
 /// Compares a folder with its record; returns the files that match.
 fn compare_with_record(found: &Candidates, folder: &Path, venvs: Venvs) -> Result<Matching, String> {
@@ -319,7 +318,7 @@ fn compare_with_record(found: &Candidates, folder: &Path, venvs: Venvs) -> Resul
     let index = records.read_index(folder).map_err(unusable)?;
     if let Some(stamps) = compare::compare_stamps(&index.record, venvs) {
         // The other contents are not needed, but the digests are those of all contents.
-        let has_older = !index.record.also.is_empty();
+        let has_older = !index.record.older.is_empty();
         return match has_older {
             true => Ok((index.complete().map_err(unusable)?.files, stamps, None)),
             false => Ok((index.record.files, stamps, Some(index.digests))),

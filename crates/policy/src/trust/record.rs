@@ -35,9 +35,9 @@ pub(crate) struct Record {
     /// The folders that were listed for them, with their stamps: while they have these, there is no new file.
     pub(crate) listed: Vec<(String, Stamp)>,
     /// Older contents that are trusted too.
-    pub(crate) also: Vec<Vec<RecordedFile>>,
+    pub(crate) older: Vec<Vec<RecordedFile>>,
     /// Their patterns of `trust:`, in the same order.
-    pub(crate) also_globs: Vec<Vec<String>>,
+    pub(crate) older_globs: Vec<Vec<String>>,
 }
 
 /// One file.
@@ -65,8 +65,8 @@ impl RecordedFile {
 
 impl Record {
     pub(crate) fn new(folder: &str, at: u64, files: Vec<RecordedFile>, globs: Vec<String>) -> Self {
-        let (listed, also, also_globs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { folder: folder.to_owned(), at, files, globs, listed, also, also_globs }
+        let (listed, older, older_globs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { folder: folder.to_owned(), at, files, globs, listed, older, older_globs }
     }
 }
 
@@ -75,7 +75,7 @@ impl Record {
     pub(crate) fn into_content(mut self, content: usize) -> Vec<RecordedFile> {
         match content {
             0 => self.files,
-            older => self.also.swap_remove(older - 1),
+            number => self.older.swap_remove(number - 1),
         }
     }
 
@@ -87,9 +87,9 @@ impl Record {
 
     /// Every content that is trusted, the newest first, with its patterns.
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&Vec<RecordedFile>, &[String])> {
-        let globs = |at: usize| self.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
-        let also = self.also.iter().enumerate().map(move |(at, files)| (files, globs(at)));
-        std::iter::once((&self.files, self.globs.as_slice())).chain(also)
+        let globs = |at: usize| self.older_globs.get(at).map(Vec::as_slice).unwrap_or_default();
+        let older = self.older.iter().enumerate().map(move |(at, files)| (files, globs(at)));
+        std::iter::once((&self.files, self.globs.as_slice())).chain(older)
     }
 }
 
@@ -147,18 +147,19 @@ impl Records {
     fn checked(&self, bytes: Vec<u8>) -> Result<Index, Unusable> {
         let bad = |why: &str| Unusable::Bad(why.to_owned());
         let damaged = || bad("it is damaged, or of another version");
-        // The code of the index, its length, and after them the index and the digests, each after a line break.
+        // The MAC of the index, its length, and after them the index and the digests, each after a line break.
         let begin = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)? + 1;
         let head = bytes.get(..begin - 1).and_then(|head| std::str::from_utf8(head).ok());
-        let (code, length) = head.and_then(|head| head.split_once(' ')).ok_or_else(damaged)?;
+        let (index_mac, length) = head.and_then(|head| head.split_once(' ')).ok_or_else(damaged)?;
         let end = begin.checked_add(length.parse().map_err(|_| damaged())?).ok_or_else(damaged)?;
         let index = bytes.get(begin..end).ok_or_else(damaged)?;
         let key = self.key().map_err(|why| Unusable::Bad(format!("its key: {why}")))?;
-        if hex(&authentic(&key, index)) != code {
+        if hex(&mac(&key, index)) != index_mac {
             return Err(bad("it was not written by `crosier trust` on this machine"));
         }
-        let (record, code) = lines::read(index).ok_or_else(damaged)?;
-        Ok(Index { record, digests: Digests { begin: end + 1, bytes, code, key } })
+        let (record, digests_mac) = lines::read(index).ok_or_else(damaged)?;
+        let digests = UncheckedDigests { file: bytes, begin: end + 1, mac: digests_mac, key };
+        Ok(Index { record, digests })
     }
 
     /// Every record that can be read.
@@ -182,8 +183,8 @@ impl Records {
 
     fn write_held(&self, record: &Record) -> io::Result<()> {
         let key = self.key().map_err(io::Error::other)?;
-        let (index, digests) = lines::write(record, |digests| hex(&authentic(&key, digests)))?;
-        let head = format!("{} {}\n", hex(&authentic(&key, &index)), index.len());
+        let (index, digests) = lines::write(record, |digests| hex(&mac(&key, digests)))?;
+        let head = format!("{} {}\n", hex(&mac(&key, &index)), index.len());
         let bytes = [head.as_bytes(), &index, b"\n", &digests].concat();
         state::write_whole(&self.path_of(Path::new(&record.folder)), &bytes)
     }
@@ -193,7 +194,11 @@ impl Records {
         let Ok(_held) = state::lock(&self.folder) else { return };
         let without = |record: &Record| {
             let mut record = Record { listed: Vec::new(), ..record.clone() };
-            record.files.iter_mut().chain(record.also.iter_mut().flatten()).for_each(|file| file.seen = None);
+            record
+                .files
+                .iter_mut()
+                .chain(record.older.iter_mut().flatten())
+                .for_each(|file| file.seen = None);
             record
         };
         let is_same = self.read(Path::new(&record.folder)).is_ok_and(|now| without(&now) == without(record));
@@ -246,18 +251,18 @@ impl Records {
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) record: Record,
-    pub(crate) digests: Digests,
+    pub(crate) digests: UncheckedDigests,
 }
 
 /// The digests of a record, which are neither authenticated nor read yet.
 #[derive(Debug)]
-pub(crate) struct Digests {
-    /// The whole file.
-    bytes: Vec<u8>,
-    /// Where they begin.
+pub(crate) struct UncheckedDigests {
+    /// The whole file of the record, which ends with them.
+    file: Vec<u8>,
+    /// Where they begin in it.
     begin: usize,
-    /// Their message authentication code.
-    code: String,
+    /// Their message authentication code, from the index.
+    mac: String,
     key: Vec<u8>,
 }
 
@@ -271,23 +276,24 @@ impl Index {
     }
 }
 
-impl Digests {
+impl UncheckedDigests {
     /// Sets the digests of their record; `None` when they were changed.
     pub(crate) fn add_to(&self, record: &mut Record) -> Option<()> {
-        let digests = self.bytes.get(self.begin..)?;
-        if hex(&authentic(&self.key, digests)) != self.code {
+        let digests = self.file.get(self.begin..)?;
+        if hex(&mac(&self.key, digests)) != self.mac {
             return None;
         }
         lines::set_digests(record, digests)
     }
 }
 
-fn authentic(key: &[u8], body: &[u8]) -> Vec<u8> {
+/// The message authentication code of a text.
+fn mac(key: &[u8], body: &[u8]) -> Vec<u8> {
     let mut block = [0; 64];
     block.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
-    let mut mac = Hmac::<Sha256>::new(&block.into());
-    mac.update(body);
-    mac.finalize().into_bytes().to_vec()
+    let mut hmac = Hmac::<Sha256>::new(&block.into());
+    hmac.update(body);
+    hmac.finalize().into_bytes().to_vec()
 }
 
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {

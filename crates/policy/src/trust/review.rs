@@ -147,11 +147,11 @@ impl Review {
         self.folders.iter().all(|one| one.changes.as_ref().is_some_and(Vec::is_empty))
     }
 
-    /// Records what was reviewed. `also` keeps the older contents trusted too.
+    /// Records what was reviewed. `keep_older` keeps the older contents trusted too.
     ///
     /// # Errors
     /// Why it cannot be recorded.
-    pub fn trust(&self, also: bool) -> Result<(), String> {
+    pub fn trust(&self, keep_older: bool) -> Result<(), String> {
         let records = Records::new(&self.state);
         state::make(&self.state).map_err(|error| format!("{}: {error}", show::path(&self.state)))?;
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -159,9 +159,9 @@ impl Review {
             let folder = one.folder.to_str().ok_or("the name of the folder is not UTF-8")?;
             let mut record =
                 Record::new(folder, at, one.collected.files.clone(), one.collected.globs.clone());
-            if let Some(before) = one.before.as_ref().filter(|_| also) {
+            if let Some(before) = one.before.as_ref().filter(|_| keep_older) {
                 let olds = before.contents().filter(|(files, _)| !is_same(files, &record.files));
-                (record.also, record.also_globs) =
+                (record.older, record.older_globs) =
                     olds.map(|(files, globs)| (files.clone(), globs.to_vec())).unzip();
             }
             // Write the list first: a folder that is on it and has no record is closed, not forgotten.

@@ -17,7 +17,7 @@ pub struct Catalog {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ResolvedName<'a> {
-    /// The row.
+    /// The kind of the event.
     pub kind: EventKind,
     /// The part after a point alias, used as a matcher: `shell` in `pre:tool:shell`.
     pub matcher: Option<&'a str>,
@@ -65,14 +65,14 @@ impl Catalog {
         row.index = TABLE.len() + self.host_rows.len();
         let row = Arc::new(row);
         Arc::make_mut(&mut self.host_rows).push(Arc::clone(&row));
-        Ok(EventKind::Host(row))
+        Ok(EventKind::Shared(row))
     }
 
     /// Whether this is a row of this catalog, or equal to the row at the same index.
     #[inline]
     #[must_use]
     pub fn contains(&self, kind: &EventKind) -> bool {
-        matches!(kind, EventKind::Builtin(row) if TABLE.as_ptr_range().contains(&&raw const **row))
+        matches!(kind, EventKind::Static(row) if TABLE.as_ptr_range().contains(&&raw const **row))
             || self.contains_equal(kind)
     }
 
@@ -85,7 +85,7 @@ impl Catalog {
         }
         let is_same = |row: &EventRow| EventRow { index: row.index, ..**kind } == *row;
         let row = self.host_rows.iter().find(|row| row.name == kind.name && is_same(row))?;
-        (kind.index() == EventRow::UNPLACED).then(|| EventKind::Host(Arc::clone(row)))
+        (kind.index() == EventRow::UNPLACED).then(|| EventKind::Shared(Arc::clone(row)))
     }
 
     fn contains_equal(&self, kind: &EventKind) -> bool {
@@ -112,15 +112,15 @@ impl Catalog {
 
     /// Every row, the built-in ones first.
     pub fn rows(&self) -> impl Iterator<Item = EventKind> + '_ {
-        TABLE.iter().map(EventKind::Builtin).chain(self.host_rows.iter().cloned().map(EventKind::Host))
+        TABLE.iter().map(EventKind::Static).chain(self.host_rows.iter().cloned().map(EventKind::Shared))
     }
 
     /// The row with exactly this name or alias.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<EventKind> {
         let is_named = |row: &EventRow| row.name == name || row.alias == Some(name);
-        let builtin = TABLE.iter().find(|row| is_named(row)).map(EventKind::Builtin);
-        builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(EventKind::Host))
+        let builtin = TABLE.iter().find(|row| is_named(row)).map(EventKind::Static);
+        builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(EventKind::Shared))
     }
 
     /// The row that a name in configuration refers to, with the matcher that may follow a point alias.

@@ -216,7 +216,7 @@ pub struct EventRow {
     pub about: &'static str,
     /// The payload beyond the base fields.
     pub fields: &'static [Field],
-    /// The field that matchers run on.
+    /// The name of the payload field that matchers run on; no matcher itself.
     pub matcher: Option<&'static str>,
     /// The effects that a hook may have.
     pub capabilities: Capabilities,
@@ -330,14 +330,14 @@ impl EventRow {
     }
 }
 
-/// A reference to a row of the built-in table or to one that a host defines.
+/// The kind of an event: a reference to its row, which is in the built-in table or defined by a host.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A row of [`super::TABLE`], or the static row of a host's typed payload.
-    Builtin(&'static EventRow),
-    /// A row that a host added.
-    Host(Arc<EventRow>),
+    /// A row of [`super::TABLE`], or that of a host's typed payload, which is in no catalog.
+    Static(&'static EventRow),
+    /// A row that a host added to a catalog.
+    Shared(Arc<EventRow>),
 }
 
 impl PartialEq for EventKind {
@@ -350,8 +350,8 @@ impl Deref for EventKind {
     type Target = EventRow;
     fn deref(&self) -> &EventRow {
         match self {
-            Self::Builtin(row) => row,
-            Self::Host(row) => row,
+            Self::Static(row) => row,
+            Self::Shared(row) => row,
         }
     }
 }

@@ -174,7 +174,7 @@ impl<P: Payload> EventOf<P> {
     /// The event's row.
     #[must_use]
     pub fn kind(self) -> EventKind {
-        EventKind::Builtin(P::row())
+        EventKind::Static(P::row())
     }
 }
 

@@ -144,7 +144,7 @@ fn full<P: Payload>() -> Event {
         members.push("\"agent_id\":\"a-1\"".to_owned());
     }
     let json = format!("{{{base},{}}}", members.join(","));
-    Event::from_json(EventKind::Builtin(P::row()), json.as_bytes()).unwrap()
+    Event::from_json(EventKind::Static(P::row()), json.as_bytes()).unwrap()
 }
 
 /// A value that must keep its digits and the order of its keys.

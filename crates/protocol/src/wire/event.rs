@@ -145,7 +145,7 @@ impl Event {
         event
     }
 
-    /// The event's row.
+    /// The kind of the event: its row.
     #[inline]
     #[must_use]
     pub fn kind(&self) -> &EventKind {
@@ -465,7 +465,7 @@ impl Event {
 
 impl<P: Payload> From<P> for Event {
     fn from(payload: P) -> Self {
-        let kind = EventKind::Builtin(P::row());
+        let kind = EventKind::Static(P::row());
         if kind.matcher.is_some() && payload.matcher_value().is_none() {
             return Self::with_matcher_from_json(kind, payload);
         }

@@ -48,7 +48,7 @@ proptest! {
     fn any_bytes_are_an_event_or_an_error(
         bytes in proptest::collection::vec(any::<u8>(), 0..200), place in 0..TABLE.len(),
     ) {
-        if let Ok(event) = Event::from_json(EventKind::Builtin(&TABLE[place]), &bytes) {
+        if let Ok(event) = Event::from_json(EventKind::Static(&TABLE[place]), &bytes) {
             is_sound(&event)?;
         }
     }
@@ -57,7 +57,7 @@ proptest! {
     fn any_text_that_looks_like_json_is_an_event_or_an_error(
         text in r#"\{[\[\]{}",:a-z0-9 \\_.\-u]{0,80}\}"#, place in 0..TABLE.len(),
     ) {
-        if let Ok(event) = Event::from_json(EventKind::Builtin(&TABLE[place]), text.as_bytes()) {
+        if let Ok(event) = Event::from_json(EventKind::Static(&TABLE[place]), text.as_bytes()) {
             is_sound(&event)?;
         }
     }
@@ -72,7 +72,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if let Ok(event) = Event::from_json(EventKind::Builtin(&TABLE[place]), &bytes) {
+        if let Ok(event) = Event::from_json(EventKind::Static(&TABLE[place]), &bytes) {
             is_sound(&event)?;
         }
     }
@@ -91,7 +91,7 @@ proptest! {
         let at = at.index(members.len());
         members[at].1 = Json::parse(&value).unwrap();
         let (name, value) = members[at].clone();
-        if let Ok(event) = Event::from_json(EventKind::Builtin(row), object(&members).as_bytes()) {
+        if let Ok(event) = Event::from_json(EventKind::Static(row), object(&members).as_bytes()) {
             is_sound(&event)?;
             let derived = row.derived.is_some_and(|(derived, _)| derived == name);
             let defaulted = value.is_null() && row.field(&name).is_some_and(|field| field.default.is_some());

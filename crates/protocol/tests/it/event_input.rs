@@ -6,7 +6,7 @@ use crosier_protocol::{Event, EventError, EventKind, FieldKind, Json};
 use crate::sample::{fields, object};
 
 fn kind(name: &str) -> EventKind {
-    EventKind::Builtin(TABLE.iter().find(|row| row.name == name).unwrap())
+    EventKind::Static(TABLE.iter().find(|row| row.name == name).unwrap())
 }
 
 fn refused(name: &str, json: &str) -> EventError {
@@ -26,7 +26,7 @@ fn misfits(kind: FieldKind) -> &'static [&'static str] {
 #[test]
 fn a_full_object_of_every_row_is_accepted() {
     for row in TABLE {
-        let event = Event::from_json(EventKind::Builtin(row), object(&fields(row)).as_bytes()).unwrap();
+        let event = Event::from_json(EventKind::Static(row), object(&fields(row)).as_bytes()).unwrap();
         assert_eq!(event.name(), row.name);
     }
 }
@@ -61,13 +61,13 @@ fn each_optional_field_may_be_absent_or_null() {
             let place = members.iter().position(|(name, _)| name == field.name).unwrap();
             members[place].1 = Json::null();
             assert!(
-                Event::from_json(EventKind::Builtin(row), object(&members).as_bytes()).is_ok(),
+                Event::from_json(EventKind::Static(row), object(&members).as_bytes()).is_ok(),
                 "{}",
                 field.name
             );
             members.remove(place);
             assert!(
-                Event::from_json(EventKind::Builtin(row), object(&members).as_bytes()).is_ok(),
+                Event::from_json(EventKind::Static(row), object(&members).as_bytes()).is_ok(),
                 "{}",
                 field.name
             );

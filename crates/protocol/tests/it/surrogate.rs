@@ -33,7 +33,7 @@ fn values_with_different_halves_are_not_equal() {
 #[test]
 fn an_event_with_half_a_pair_reaches_a_typed_callback() {
     let json = br#"{"tool_name":"Ba\ud800sh","tool_input":{"command":"rm \udc00 -rf"}}"#;
-    let event = Event::from_json(EventKind::Builtin(PreToolUse::row()), json).unwrap();
+    let event = Event::from_json(EventKind::Static(PreToolUse::row()), json).unwrap();
     let typed = event.typed::<PreToolUse>().unwrap();
     assert_eq!(typed.tool_name, "Ba\u{fffd}sh");
     assert_eq!(event.matcher_value(), Some("Ba\u{fffd}sh"));
@@ -42,13 +42,13 @@ fn an_event_with_half_a_pair_reaches_a_typed_callback() {
     assert!(event.wire().unwrap().contains(r#""tool_input":{"command":"rm \udc00 -rf"}"#));
 
     let json = br#"{"output":"secret \ud800"}"#;
-    let event = Event::from_json(EventKind::Builtin(PostMessage::row()), json).unwrap();
+    let event = Event::from_json(EventKind::Static(PostMessage::row()), json).unwrap();
     assert_eq!(event.typed::<PostMessage>().unwrap().output, "secret \u{fffd}");
 }
 
 #[test]
 fn a_field_whose_name_cannot_be_kept_is_refused() {
-    let error = Event::from_json(EventKind::Builtin(PostMessage::row()), br#"{"output":"","x\ud800":1}"#);
+    let error = Event::from_json(EventKind::Static(PostMessage::row()), br#"{"output":"","x\ud800":1}"#);
     assert!(matches!(error, Err(EventError::NotJson { .. })), "{error:?}");
 }
 

@@ -12,7 +12,7 @@ use crate::sample::tool_call;
 #[test]
 fn a_look_with_the_wrong_type_does_not_spoil_the_right_one() {
     let json = br#"{"tool_name":"Bash","tool_input":{}}"#;
-    let read = Event::from_json(EventKind::Builtin(PreToolUse::row()), json).unwrap();
+    let read = Event::from_json(EventKind::Static(PreToolUse::row()), json).unwrap();
     for event in [Event::from(tool_call()), read] {
         assert_eq!(event.typed::<Stop>().unwrap_err().kind, FailureKind::Delivery);
         assert_eq!(event.shared::<Stop>().unwrap_err().kind, FailureKind::Delivery);
@@ -33,7 +33,7 @@ fn a_struct_is_handed_out_without_a_copy() {
 #[test]
 fn a_struct_read_from_json_has_the_completed_base() {
     let json = br#"{"session_id":"s","tool_name":"Bash","tool_input":{},"agent_id":"a","cwd":"/w"}"#;
-    let event = Event::from_json(EventKind::Builtin(PreToolUse::row()), json).unwrap();
+    let event = Event::from_json(EventKind::Static(PreToolUse::row()), json).unwrap();
     let base = &event.typed::<PreToolUse>().unwrap().base;
     assert_eq!(base.session_id.as_deref(), Some("s"));
     assert_eq!(base.agent_id.as_deref(), Some("a"));

@@ -9,7 +9,7 @@ use crosier_protocol::{Defaults, Event, EventKind, Json};
 use crate::sample::{base, tool_call};
 
 fn kind(name: &str) -> EventKind {
-    EventKind::Builtin(TABLE.iter().find(|row| row.name == name).unwrap())
+    EventKind::Static(TABLE.iter().find(|row| row.name == name).unwrap())
 }
 
 fn defaults() -> Arc<Defaults> {

@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 
 use crate::callback::{CURRENT_FIRE, CurrentFire};
 use crate::connection::{Connection, MethodResult, Origin, Request};
+use crate::engines::{FireContext, ReadyEngine};
 use crate::error::{ErrorKind, RpcError};
 use crate::host::{ConfigLocation, ConfigSource};
 use crate::params::Params;
 use crate::server::{PendingFire, Server};
 use crate::updates::{self, Relay};
-use crate::view::{FireContext, ReadyEngine};
 
 /// How often a client is told that its fire still runs.
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
@@ -157,12 +157,12 @@ pub(super) fn ready_engine(
     fire_context: &FireContext,
 ) -> Result<ReadyEngine, RpcError> {
     let listens = connection.is_listening() || connection.server.has_listeners();
-    connection.lock_view().engine(fire_context, &connection.server, &Arc::downgrade(connection), listens)
+    connection.lock_engines().engine(fire_context, &connection.server, &Arc::downgrade(connection), listens)
 }
 
 /// Makes a fire a nested one of an open call: its hooks get the depth, and those that are nested too deeply fail.
 fn go_inside(connection: &Connection, call: &str, fire_context: &mut FireContext) -> Result<(), RpcError> {
-    let Some(inside) = connection.calls.depth_inside(call) else {
+    let Some(inside) = connection.client_calls.depth_inside(call) else {
         let message = format!("no call `{call:.80}` is open: it was answered, cancelled, or never made");
         return Err(RpcError::params("call", message));
     };

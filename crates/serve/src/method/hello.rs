@@ -8,10 +8,10 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 
 use crate::connection::{Connection, MethodResult, Origin};
+use crate::engines::FireContext;
 use crate::error::{ErrorKind, RpcError, object};
 use crate::host::{ConfigLocation, ConfigSource};
 use crate::params::Params;
-use crate::view::FireContext;
 use crate::{MAX_IN_FLIGHT, MAX_LINE, MAX_REPLY, PROTOCOL};
 
 const KNOWN: [&str; 9] =
@@ -36,14 +36,17 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     // A program that only calls Python hooks needs no engine.
     let ready = match server.host().has_nothing(&fire_context.location) {
         true => None,
-        false => {
-            Some(connection.lock_view().engine(&fire_context, server, &Arc::downgrade(connection), false)?)
-        }
+        false => Some(connection.lock_engines().engine(
+            &fire_context,
+            server,
+            &Arc::downgrade(connection),
+            false,
+        )?),
     };
     let _ = connection.defaults.set(fire_context);
     // Only a program that is about to call a Python hook asks for a proof.
     if nonce.is_some() && connection.origin != Origin::Stdio {
-        connection.expect_call();
+        connection.expect_python_call();
     }
     let proof = nonce.and_then(|nonce| Some(server.key()?.proof(&nonce, std::process::id())));
     let files = ready.iter().flat_map(|ready| ready.files.iter());

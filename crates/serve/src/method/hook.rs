@@ -9,9 +9,9 @@ use crosier::{Hook, Json, Mode, OnError, Scope};
 use super::question::engine_of;
 use crate::callback::ClientHook;
 use crate::connection::{Connection, MethodResult};
+use crate::engines::registration;
 use crate::error::{RpcError, object};
 use crate::params::Params;
-use crate::view::registration;
 
 /// The maximum number of hooks that one connection can register, plus scopes that it can enter.
 const MAX_OWN: usize = 10_000;
@@ -71,17 +71,17 @@ pub(super) fn register(connection: &Arc<Connection>, params: Option<&Json>) -> M
     }
     let agent = params.text("agent_id")?.filter(|agent| !agent.is_empty());
     let hook = hook.service(ClientHook { connection: Arc::downgrade(connection) });
-    let mut view = connection.lock_view();
-    if view.count() >= MAX_OWN {
+    let mut engines = connection.lock_engines();
+    if engines.count() >= MAX_OWN {
         return Err(registration(format!("a connection has at most {MAX_OWN} hooks and scopes of its own")));
     }
-    let shown = view.register(hook, agent)?;
+    let shown = engines.register(hook, agent)?;
     Ok(object([("hook", shown.into())]))
 }
 
 pub(super) fn remove(connection: &Connection, params: Option<&Json>) -> MethodResult {
     let mut params = Params::read(params, &["hook"])?;
-    let removed = connection.lock_view().remove(&params.word("hook")?);
+    let removed = connection.lock_engines().remove(&params.word("hook")?);
     Ok(object([("removed", removed.into())]))
 }
 
@@ -89,7 +89,7 @@ pub(super) fn switch(connection: &Arc<Connection>, params: Option<&Json>, on: bo
     let mut params = Params::read(params, &["hook"])?;
     let hook = params.word("hook")?;
     engine_of(connection)?;
-    connection.lock_view().switch(&hook, on)?;
+    connection.lock_engines().switch(&hook, on)?;
     Ok(object([("enabled", on.into())]))
 }
 
@@ -120,16 +120,16 @@ pub(super) fn enter(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         }
     }
     engine_of(connection)?;
-    let mut view = connection.lock_view();
-    if view.count() >= MAX_OWN {
+    let mut engines = connection.lock_engines();
+    if engines.count() >= MAX_OWN {
         return Err(registration(format!("a connection has at most {MAX_OWN} hooks and scopes of its own")));
     }
-    view.enter(&agent, scope)?;
+    engines.enter(&agent, scope)?;
     Ok(object([("scope", Value::from(agent))]))
 }
 
 pub(super) fn leave(connection: &Connection, params: Option<&Json>) -> MethodResult {
     let mut params = Params::read(params, &["agent_id"])?;
-    let left = connection.lock_view().leave(&params.word("agent_id")?);
+    let left = connection.lock_engines().leave(&params.word("agent_id")?);
     Ok(object([("left", left.into())]))
 }

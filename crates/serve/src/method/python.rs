@@ -49,8 +49,8 @@ const KNOWN: [&str; 19] = [
 const ON_THIS_THREAD: Duration = Duration::from_micros(300);
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
 
-/// A call that owns what it needs, so that it can move to a thread.
-struct Call {
+/// A `python.call` with everything that it needs, so that it can move to a thread.
+struct PythonCallJob {
     spec: Arc<PythonSpec>,
     hook: Arc<str>,
     layer: Layer,
@@ -111,7 +111,7 @@ fn refused(connection: &Connection) -> Option<RpcError> {
     Some(RpcError::new(ErrorKind::Confined, why).with("begun", Json::from(json!(false))))
 }
 
-impl Call {
+impl PythonCallJob {
     fn python(&self, deadline: Option<Instant>) -> PythonCall<'_> {
         let mut python = PythonCall::new(&self.spec, &self.hook, self.event.text(), self.timeout);
         (python.layer, python.record, python.environment) = (self.layer, self.record.clone(), &self.env);
@@ -128,7 +128,7 @@ impl Call {
         workers: &PythonWorkers,
         deadline: Option<Instant>,
     ) -> WarmCall {
-        let Some(_permit) = connection.server.calls_in_place() else { return WarmCall::NoWorker };
+        let Some(_permit) = connection.server.python_calls_in_place() else { return WarmCall::NoWorker };
         let called = catch_unwind(AssertUnwindSafe(|| {
             workers.try_call_warm_worker(&self.python(deadline), ON_THIS_THREAD)
         }));
@@ -145,7 +145,7 @@ fn server_failed() -> NotCompleted {
 /// in the blocking pool.
 fn run(connection: &Arc<Connection>, work: impl FnOnce() + Send + 'static) {
     let is_in_place = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
-    match connection.server.calls_in_place().filter(|_| is_in_place) {
+    match connection.server.python_calls_in_place().filter(|_| is_in_place) {
         Some(permit) => drop(tokio::spawn(async move {
             tokio::task::block_in_place(work);
             drop(permit);
@@ -220,7 +220,7 @@ fn result_of(called: Result<PythonResult, NotCompleted>, kind: ErrorKind) -> Met
     })
 }
 
-fn read(request: &Request) -> Result<Call, RpcError> {
+fn read(request: &Request) -> Result<PythonCallJob, RpcError> {
     let mut params = Params::read(request.params.as_ref(), &KNOWN)?;
     let folder =
         params.folder("dir")?.ok_or_else(|| RpcError::params("dir", "the parameter `dir` is missing"))?;
@@ -258,7 +258,7 @@ fn read(request: &Request) -> Result<Call, RpcError> {
         Some(_) => Err(RpcError::params(name, format!("`{name}` must be 1 or 2"))),
     };
     let (phase, pass) = (is_second("phase")?, is_second("pass")?);
-    Ok(Call {
+    Ok(PythonCallJob {
         spec: Arc::new(spec),
         hook: params.word("hook")?.into(),
         layer: layer(&params.word("layer")?)?,

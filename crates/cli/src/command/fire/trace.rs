@@ -25,8 +25,8 @@ pub(super) fn before(hooks: &Hooks, event: &Event) {
         rows.add_row(planned("after", hook, event));
     }
     for (hook, inclusion) in &explained.excluded {
-        let by_state = hooks.is_switched_off(&hook.name);
-        let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_state);
+        let by_person = hooks.is_disabled_by_person(&hook.name);
+        let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_person);
         rows.add_row(["out".to_owned(), describe::name(hook), why]);
     }
     module("plan", &rows, "no hook for this event");

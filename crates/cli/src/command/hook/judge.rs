@@ -9,46 +9,47 @@ use std::time::Duration;
 use crosier::{Decision, Engine, Event, Outcome};
 use crosier_dialect::table::{Agent, AgentEvent};
 use crosier_dialect::{Answer, Call, PersonMessage, Read, Verdict, closed, is_denied_when_closed, read};
-use crosier_policy::{Notices, SelfGuard, StateFolder};
+use crosier_policy::{Notices, SelfGuard, StateFolder, Venvs};
 
 use super::policy::{self, Policy};
 use super::{HookArgs, no_opinion, project, session, wiring};
-use crate::logbook::Entry;
+use crate::logbook::PendingRecord;
 use crate::signals::Signals;
-use crate::{print, search_path};
+use crate::{homes, print};
 
-/// The name of the guard that protects the entries that call Crosier.
-const WIRING: &str = "self-guard";
+/// Who is said to deny when [`wiring::objection`] does, which is no hook: as if the self-guard had denied, because for a
+/// person both are one protection.
+const OBJECTION_BY: &str = "self-guard";
 
 impl HookArgs {
-    pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8], entry: &mut Entry) -> Answer {
+    pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8], pending: &mut PendingRecord) -> Answer {
         let call = match read(agent, self.event.as_deref(), bytes, &crosier_dialect::catalog()) {
             Ok(Read::Call(call)) => call,
             Ok(Read::Repeated) => return no_opinion(agent),
             Ok(Read::Unknown(name)) => {
-                entry.record.set_unknown(&name);
+                pending.record.set_unknown(&name);
                 let log = vec![format!("{}: no opinion about the unknown event {name}", agent.title)];
                 return Answer { log, ..no_opinion(agent) };
             }
             Err(unreadable) => {
                 let why = format!("crosier cannot read this event: {}", unreadable.why);
-                record_closed(entry, unreadable.event, &why);
+                record_closed(pending, unreadable.event, &why);
                 return closed(agent, unreadable.event, None, &why);
             }
         };
         let mut request = self.config.request_before_project();
         project::find(&call, &mut request);
-        search_path::leave_project(&mut request);
-        entry.set_project(&request.project);
-        call.events.first().into_iter().for_each(|event| entry.set_event(event));
-        let shut = |entry: &mut Entry, why: &str| {
+        homes::use_home_outside_project(&mut request);
+        pending.set_project(&request.project);
+        call.events.first().into_iter().for_each(|event| pending.set_event(event));
+        let shut = |pending: &mut PendingRecord, why: &str| {
             let reason = policy::reason(why);
-            record_closed(entry, Some(call.entry), &reason);
+            record_closed(pending, Some(call.entry), &reason);
             closed(agent, Some(call.entry), Some(&call), &reason)
         };
         if let Some(mistake) = &self.mistake {
             return shut(
-                entry,
+                pending,
                 &format!(
                     "{mistake}; correct the command `crosier hook {}` in the agent's configuration",
                     agent.name
@@ -60,7 +61,11 @@ impl HookArgs {
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
-        request.in_full = call.events.iter().any(|event| crosier_policy::is_told_when_closed(event.name()));
+        // A changed environment closes the project, and at these events the person is told so. They are rare, so that a full
+        // comparison costs little, and what it finds holds for the events after it, which compare stamps only.
+        if call.events.iter().any(|event| crosier_policy::is_told_when_closed(event.name())) {
+            request.venvs = Venvs::InFull;
+        }
         // A repository's settings can set variables for its agent, and not every agent can be recognised by its child
         // process: only the installed line counts.
         if self.config.trust.is_none() {
@@ -70,7 +75,7 @@ impl HookArgs {
         let folder = crosier_policy::state_folder(&request);
         let state = request.homes.state.clone().filter(|_| !matches!(folder, StateFolder::Refused(_)));
         if state.is_none() {
-            entry.leave_out();
+            pending.leave_out();
         }
         let answer = |mut verdict: Verdict, notices: &Notices| {
             // The names of hooks, and what failed programs print, may come from a repository.
@@ -85,24 +90,25 @@ impl HookArgs {
             session::answer(state.as_deref(), &call, verdict)
         };
         if let Some(reason) = wiring::objection(&call, state.as_deref()) {
-            entry.record.decision = Some("deny".to_owned());
-            (entry.record.by, entry.record.reason) = (Some(WIRING.to_owned()), Some(reason.clone()));
-            let (decision, by) = (Some(Decision::Deny), WIRING.to_owned());
+            pending.record.decision = Some("deny".to_owned());
+            (pending.record.by, pending.record.reason) =
+                (Some(OBJECTION_BY.to_owned()), Some(reason.clone()));
+            let (decision, by) = (Some(Decision::Deny), OBJECTION_BY.to_owned());
             return answer(Verdict { decision, reason, by, ..Verdict::default() }, &Notices::new());
         }
         let (hooks, notices, closed) = match policy::in_force(&request, &folder) {
             Policy::Loaded(hooks, notices) => (hooks, notices, None),
             Policy::None(notices) => return answer(call.verdict(&[]), &notices),
-            Policy::Closed(why, None) => return shut(entry, &why),
+            Policy::Closed(why, None) => return shut(pending, &why),
             Policy::Closed(why, Some(hooks)) => (hooks, Notices::new(), Some(policy::reason(&why))),
         };
-        entry.set_policy(&hooks.files, hooks.is_logged);
+        pending.set_policy(&hooks.files, hooks.is_logged);
         let answer = match fire(&hooks.engine, &call, self.deadline(agent)) {
             Ok(outcomes) => {
-                call.events.iter().zip(&outcomes).for_each(|(event, outcome)| entry.add(event, outcome));
+                call.events.iter().zip(&outcomes).for_each(|(event, outcome)| pending.add(event, outcome));
                 let mut verdict = call.verdict(&outcomes);
                 if let Some(reason) = &closed {
-                    record_closed(entry, Some(call.entry), reason);
+                    record_closed(pending, Some(call.entry), reason);
                     // A hook that halts the agent ends the walk before the hook that denies.
                     if is_denied_when_closed(call.entry.event) && verdict.decision != Some(Decision::Deny) {
                         (verdict.decision, verdict.reason) = (Some(Decision::Deny), reason.clone());
@@ -112,7 +118,7 @@ impl HookArgs {
                 answer.log.extend(closed);
                 answer
             }
-            Err(why) => shut(entry, &why),
+            Err(why) => shut(pending, &why),
         };
         // The process ends soon: its memory need not be freed, but workers must be stopped.
         hooks.engine.shut_down();
@@ -122,14 +128,14 @@ impl HookArgs {
 }
 
 /// Records that no decision could be made, so actions are denied.
-pub(super) fn record_closed(entry: &mut Entry, event: Option<&AgentEvent>, reason: &str) {
-    entry.record.set_closed(reason);
+pub(super) fn record_closed(pending: &mut PendingRecord, event: Option<&AgentEvent>, reason: &str) {
+    pending.record.set_closed(reason);
     // An unknown event is answered like one before an action.
     if event.is_none_or(|event| is_denied_when_closed(event.event)) {
-        entry.record.decision = Some("deny".to_owned());
+        pending.record.decision = Some("deny".to_owned());
     }
-    if let Some(event) = event.filter(|_| entry.record.event.is_empty()) {
-        event.event.clone_into(&mut entry.record.event);
+    if let Some(event) = event.filter(|_| pending.record.event.is_empty()) {
+        event.event.clone_into(&mut pending.record.event);
     }
 }
 

@@ -24,7 +24,7 @@ use crosier_dialect::{ALL, Answer, Read, closed, find};
 use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
-use crate::logbook::Entry;
+use crate::logbook::PendingRecord;
 use crate::print;
 
 pub(crate) use quick::quick;
@@ -69,21 +69,21 @@ impl Run for HookArgs {
         let bytes = sent.as_deref().unwrap_or_default();
         let known = find(&self.agent);
         let agent = known.or_else(|| input::guess(bytes)).unwrap_or(ALL[0]);
-        let mut entry = Entry::new(agent.name);
+        let mut pending = PendingRecord::new(agent.name);
         let answer = match (known, &sent) {
-            (None, _) => self.closed(agent, bytes, &self.unknown_agent(), &mut entry),
+            (None, _) => self.closed(agent, bytes, &self.unknown_agent(), &mut pending),
             (Some(_), Err(error)) => {
                 let why = format!("the event could not be read from stdin: {error}");
-                self.closed(agent, bytes, &why, &mut entry)
+                self.closed(agent, bytes, &why, &mut pending)
             }
             (Some(_), Ok(bytes)) => {
-                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes, &mut entry)));
-                judged.unwrap_or_else(|_| self.closed(agent, bytes, "this is a bug in crosier", &mut entry))
+                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes, &mut pending)));
+                judged.unwrap_or_else(|_| self.closed(agent, bytes, "this is a bug in crosier", &mut pending))
             }
         };
         let said = say(&answer);
-        answer.log.iter().for_each(|line| entry.record.note(line));
-        entry.write(self.config.homes.find().state.as_deref());
+        answer.log.iter().for_each(|line| pending.record.note(line));
+        pending.write(self.config.homes.find().state.as_deref());
         said
     }
 }
@@ -120,7 +120,7 @@ impl HookArgs {
     }
 
     /// The answer when no decision can be made.
-    fn closed(&self, agent: &'static Agent, bytes: &[u8], why: &str, entry: &mut Entry) -> Answer {
+    fn closed(&self, agent: &'static Agent, bytes: &[u8], why: &str, pending: &mut PendingRecord) -> Answer {
         let reason = policy::reason(&print::plain(why));
         let word = self.event.as_deref();
         let read = catch_unwind(|| crosier_dialect::read(agent, word, bytes, &crosier_dialect::catalog()));
@@ -128,16 +128,16 @@ impl HookArgs {
             Ok(Ok(Read::Call(call))) => (Some(call.entry), Some(call)),
             // Unknown and repeated events get no opinion.
             Ok(Ok(_)) => {
-                entry.record.set_closed(&reason);
+                pending.record.set_closed(&reason);
                 return Answer { log: vec![reason], ..no_opinion(agent) };
             }
             Ok(Err(unreadable)) => (unreadable.event, None),
             Err(_) => (word.and_then(|word| agent.named(word)), None),
         };
         if let Some(event) = call.as_ref().and_then(|call| call.events.first()) {
-            entry.set_event(event);
+            pending.set_event(event);
         }
-        judge::record_closed(entry, event, &reason);
+        judge::record_closed(pending, event, &reason);
         closed(agent, event, call.as_deref(), &reason)
     }
 }
@@ -153,9 +153,9 @@ pub(crate) fn refusal(
     let known = find(agent).or_else(|| input::guess(body)).unwrap_or(ALL[0]);
     let event = event.map(str::to_owned);
     let args = HookArgs { agent: agent.to_owned(), event, ..HookArgs::default() };
-    let mut entry = Entry::new(known.name);
-    let answer = args.closed(known, body, why, &mut entry);
-    entry.write(state);
+    let mut pending = PendingRecord::new(known.name);
+    let answer = args.closed(known, body, why, &mut pending);
+    pending.write(state);
     match (answer.stdout.trim(), answer.stderr.trim()) {
         ("", "") => "{}".to_owned(),
         ("", stderr) => crosier::protocol::json!({"decision": "block", "reason": stderr}).to_string(),

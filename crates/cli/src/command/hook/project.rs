@@ -32,7 +32,7 @@ pub(super) fn find(call: &Call, request: &mut Request) {
     if let Some(project) = call.named_project(environment::text).and_then(absolute) {
         // A variable can name a folder that never existed, too: then the event's own folder counts besides.
         if !project.exists() {
-            request.also.extend(call.folder().and_then(absolute));
+            request.entered_folders.extend(call.folder().and_then(absolute));
         }
         request.project = project;
         return;
@@ -52,10 +52,10 @@ pub(super) fn find(call: &Call, request: &mut Request) {
     let here = std::mem::take(&mut request.project);
     let mut folders = folders.into_iter();
     request.project = folders.next().unwrap_or_else(|| here.clone());
-    request.also = folders.chain([here]).collect();
+    request.entered_folders = folders.chain([here]).collect();
     let first = request.project.clone();
-    request.also.retain(|folder| *folder != first);
-    request.also.dedup();
+    request.entered_folders.retain(|folder| *folder != first);
+    request.entered_folders.dedup();
 }
 
 fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {

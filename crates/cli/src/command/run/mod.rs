@@ -24,7 +24,7 @@ use crate::agent::tui;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::logbook::Journal;
-use crate::{print, setup, state_folder};
+use crate::{agent_data, print, setup};
 use play::{Output, Prepared};
 use report::Display;
 
@@ -83,7 +83,7 @@ impl Run for RunArgs {
         let model = self.model.choose()?;
         let request = self.config.request();
         let (hooks, agent_hooks) = setup::session(&request)?;
-        let (folder, workspace) = (self.session.folder.find()?, state_folder::workspace()?);
+        let (folder, workspace) = (self.session.folder.find()?, agent_data::workspace()?);
         let opened = self.session.open(&folder.sessions())?;
         let prepared = Prepared {
             prompt,

@@ -17,7 +17,7 @@ use super::{RunArgs, interrupt, permission, person, report, session, toolbox};
 use crate::agent::tui::Screen;
 use crate::exit::{Exit, Failed};
 use crate::logbook::Journal;
-use crate::{print, state_folder};
+use crate::{agent_data, print};
 
 /// A conversation with more characters than this is compacted: about 100,000 tokens.
 const COMPACT_OVER: usize = 400_000;
@@ -39,7 +39,7 @@ pub(super) struct Prepared {
     /// The members of the team.
     pub(super) members: Vec<Member>,
     pub(super) opened: session::Opened,
-    pub(super) folder: state_folder::StateFolder,
+    pub(super) folder: agent_data::AgentData,
     pub(super) workspace: PathBuf,
     pub(super) interrupt: Interrupt,
 }
@@ -175,7 +175,7 @@ fn show(session_context: &mut SessionContext, output: Output<'_>, view: View) {
 }
 
 /// The history of the folder. Without one, the agent still works, and says so.
-async fn history(folder: &state_folder::StateFolder, workspace: &Path) -> Option<Arc<ShadowGit>> {
+async fn history(folder: &agent_data::AgentData, workspace: &Path) -> Option<Arc<ShadowGit>> {
     match folder.history(workspace).await {
         Ok(history) => Some(Arc::new(history)),
         Err(error) => {

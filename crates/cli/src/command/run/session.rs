@@ -7,9 +7,9 @@ use crosier::protocol::nearest::nearest;
 use crosier_agent::conversation::Message;
 use crosier_agent::session::{self, Resumed, Session, SessionError};
 
+use crate::agent_data::AgentDataArgs;
 use crate::exit::{Exit, Failed};
 use crate::print;
-use crate::state_folder::StateFolderArgs;
 
 /// How many sessions are listed when an id is unknown.
 const SHOWN: usize = 5;
@@ -27,7 +27,7 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) maintenance: bool,
     #[command(flatten)]
-    pub(crate) folder: StateFolderArgs,
+    pub(crate) folder: AgentDataArgs,
 }
 
 /// A session that is ready to begin.

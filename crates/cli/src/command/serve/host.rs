@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crosier::config::Config;
+use crosier::config::{Config, Problems};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Event, Json, Outcome};
 use crosier_layers::{Layers, Places};
 use crosier_log::Record;
-use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches, trust};
-use crosier_serve::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
+use crosier_policy::{Notices, Policy, Request, Switches, trust};
+use crosier_serve::{AgentPost, Closed, ConfigLocation, ConfigSource, Fault, HookAnswer, Host, Loaded};
 
 use super::log_writer::LogWriter;
 use crate::command::{check, events, explain, hook};
@@ -24,16 +24,16 @@ use crate::setup;
 /// The maximum number of locations that are remembered as not logged.
 const MAX_UNLOGGED: usize = 1024;
 
-/// The server's host.
+/// The host of a server: what `crosier_serve` asks of this program.
 #[derive(Debug)]
-pub(super) struct Commands {
+pub(super) struct ServeHost {
     homes: Homes,
     /// The locations whose configuration says `log: off`.
     unlogged: Mutex<Vec<ConfigLocation>>,
     log: LogWriter,
 }
 
-impl Commands {
+impl ServeHost {
     pub(super) fn new(homes: Homes, log: LogWriter) -> Self {
         Self { homes, unlogged: Mutex::default(), log }
     }
@@ -82,25 +82,24 @@ impl Commands {
     }
 
     /// The managed layer alone, which always applies, whatever a client names.
-    fn managed_only(&self, location: &ConfigLocation) -> Result<Loaded, Refused> {
+    fn managed_only(&self, location: &ConfigLocation) -> Result<Loaded, Closed> {
         let request = self.request(location, Path::new("/"), &[]);
         let layers = Layers::managed(&Places::new("/", request.person));
         if let Some(file) = layers.refused.first() {
-            return Err(Refused::new(format!("the managed configuration is refused: {}", file.why), true));
+            let why = format!("the managed configuration is refused: {}", file.why);
+            return Err(Closed::new(why, Fault::UnsafeFile));
         }
         let files: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
         let builder = Engine::builder().events(setup::catalog());
         let homes = &request.homes;
-        let loaded = layers.add_to(builder, || crosier_policy::loader(homes)).map_err(|problems| {
-            let mut refused = Refused::new("the managed configuration has errors", false);
-            refused.problems = Json::from(check::problems_json(&problems));
-            refused
-        })?;
+        let loaded = layers
+            .add_to(builder, || crosier_policy::loader(homes))
+            .map_err(|problems| configuration_errors("the managed configuration has errors", &problems))?;
         Ok(Loaded::new(loaded, files))
     }
 }
 
-impl Host for Commands {
+impl Host for ServeHost {
     fn version(&self) -> &str {
         super::VERSION
     }
@@ -111,7 +110,7 @@ impl Host for Commands {
                 .is_empty()
     }
 
-    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused> {
+    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Closed> {
         let (project, named): (PathBuf, &[PathBuf]) = match &location.source {
             ConfigSource::Files(files) if files.is_empty() => return self.managed_only(location),
             ConfigSource::Files(files) => {
@@ -119,20 +118,20 @@ impl Host for Commands {
                     files.iter().find(|file| !location.any_file && !self.may_be_named(location, file))
                 {
                     let why = format!("{} is neither in force nor trusted by a person", file.display());
-                    return Err(Refused::new(why, true));
+                    return Err(Closed::new(why, Fault::Trust));
                 }
                 let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("/"));
                 (folder.to_owned(), files)
             }
             ConfigSource::Project(project) => (project.clone(), &[]),
-            _ => return Err(Refused::new("this kind of location is not supported", false)),
+            _ => return Err(Closed::new("this kind of location is not supported", Fault::Configuration)),
         };
         let request = self.request(location, &project, named);
         let mut loaded = match crosier_policy::in_force(&request) {
             Policy::Loaded(mut loaded) => {
                 self.remember(location, loaded.settings.log != Some(false));
                 let (notices, off) =
-                    (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.switched_off));
+                    (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.disabled_by_person));
                 let files = std::mem::take(&mut loaded.files);
                 let declared = loaded.layers.iter().flat_map(|(_, config)| &config.declared);
                 let mut written: Vec<PathBuf> =
@@ -140,7 +139,7 @@ impl Host for Commands {
                 written.retain(|file| file.is_absolute());
                 written.dedup();
                 let mut made = Loaded::new(loaded.builder(), files);
-                (made.switched_off, made.problems) = (off, problems(&notices));
+                (made.disabled_by_person, made.problems) = (off, problems(&notices));
                 made.watched.extend(written);
                 made
             }
@@ -148,25 +147,28 @@ impl Host for Commands {
                 let mut made = Loaded::new(Engine::builder().events(setup::catalog()), Vec::new());
                 made.problems = problems(&notices);
                 // As with `crosier fire`, which then ends with 78.
-                made.untrusted = notices.first().map(|_| setup::nothing(&notices).message);
+                made.not_trusted_notice = notices.first().map(|_| setup::nothing(&notices).message);
                 made
             }
-            Policy::Closed(closed) if matches!(closed.fault, Fault::Configuration(_)) => {
-                return Err(refused(&closed));
-            }
+            Policy::Closed(crosier_policy::Closed {
+                why,
+                fault: crosier_policy::Fault::Configuration(problems),
+                ..
+            }) => return Err(configuration_errors(why, &problems)),
+            // For every other fault, an engine that denies.
             Policy::Closed(mut closed) => {
                 let why = [json!({"severity": "error", "message": closed.why.as_str()})];
                 let (mut files, mut off) = (Vec::new(), Vec::new());
                 if let Some(still) = &mut closed.remaining {
                     self.remember(location, still.settings.log != Some(false));
                     (files, off) =
-                        (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
+                        (std::mem::take(&mut still.files), std::mem::take(&mut still.disabled_by_person));
                 }
                 let mut made = Loaded::new(closed.builder(), files);
-                (made.switched_off, made.problems) = (off, list(why));
+                (made.disabled_by_person, made.problems) = (off, list(why));
                 made
             }
-            _ => return Err(Refused::new("this kind of policy is not supported", false)),
+            _ => return Err(Closed::new("this kind of policy is not supported", Fault::Configuration)),
         };
         loaded.watched.extend(watched(&request));
         if named.is_empty() {
@@ -196,19 +198,19 @@ impl Host for Commands {
         loader.load().map_err(|problems| Json::from(check::problems_json(&problems)))
     }
 
-    fn hook(&self, request: &HookRequest) -> HookAnswer {
-        let event = request.event.as_deref();
-        let body = match &request.body {
+    fn hook(&self, post: &AgentPost) -> HookAnswer {
+        let event = post.event.as_deref();
+        let body = match &post.body {
             Ok(body) => body,
             Err(why) => {
                 return HookAnswer {
-                    body: hook::refusal(&request.agent, event, &[], why, self.homes.state.as_deref()),
+                    body: hook::refusal(&post.agent, event, &[], why, self.homes.state.as_deref()),
                 };
             }
         };
-        let body = self.run_hook(request, body).unwrap_or_else(|error| {
+        let body = self.run_hook(post, body).unwrap_or_else(|error| {
             let why = format!("`crosier hook` cannot be run: {error}");
-            hook::refusal(&request.agent, event, body, &why, self.homes.state.as_deref())
+            hook::refusal(&post.agent, event, body, &why, self.homes.state.as_deref())
         });
         HookAnswer { body }
     }
@@ -228,22 +230,22 @@ impl Host for Commands {
     }
 }
 
-impl Commands {
+impl ServeHost {
     /// Runs `crosier hook` in a separate process: it gives the same answer as for agents that start it themselves, and
     /// cannot block the server.
-    fn run_hook(&self, request: &HookRequest, body: &[u8]) -> std::io::Result<String> {
+    fn run_hook(&self, post: &AgentPost, body: &[u8]) -> std::io::Result<String> {
         let myself = Path::new("/proc/self/exe");
         let myself = if myself.exists() { myself.to_owned() } else { std::env::current_exe()? };
         let mut command = Command::new(myself);
-        command.arg0("crosier").args(["hook", request.agent.as_str()]);
-        command.args(&request.event);
+        command.arg0("crosier").args(["hook", post.agent.as_str()]);
+        command.args(&post.event);
         let folders = [("--config-home", &self.homes.config), ("--state-home", &self.homes.state)];
         for (option, folder) in folders {
             if let Some(folder) = folder {
                 command.arg(option).arg(folder);
             }
         }
-        if let Some(project) = &request.project {
+        if let Some(project) = &post.project {
             command
                 .current_dir(project)
                 .env("CLAUDE_PROJECT_DIR", project)
@@ -284,12 +286,10 @@ fn list(items: impl IntoIterator<Item = Value>) -> Json {
     Json::from(Value::from(items.into_iter().collect::<Vec<_>>()))
 }
 
-fn refused(closed: &Closed) -> Refused {
-    let mut refused = Refused::new(closed.why.clone(), !matches!(closed.fault, Fault::Configuration(_)));
-    if let Fault::Configuration(problems) = &closed.fault {
-        refused.problems = Json::from(check::problems_json(problems));
-    }
-    refused
+fn configuration_errors(why: impl Into<String>, problems: &Problems) -> Closed {
+    let mut closed = Closed::new(why, Fault::Configuration);
+    closed.problems = Json::from(check::problems_json(problems));
+    closed
 }
 
 /// What determines a policy besides the files in force: possible places of files, trust, and switches.

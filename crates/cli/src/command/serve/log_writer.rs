@@ -18,7 +18,7 @@ const MAX_BATCH: usize = 256;
 const END_WITHIN: Duration = Duration::from_millis(500);
 
 /// A record, and the state folder that it belongs to.
-type Entry = (PathBuf, Record);
+type QueuedRecord = (PathBuf, Record);
 
 /// Writes records in the background.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(super) struct LogWriter(Arc<Mutex<Option<Running>>>);
 
 #[derive(Debug)]
 struct Running {
-    waiting: SyncSender<Entry>,
+    waiting: SyncSender<QueuedRecord>,
     /// Disconnected when the thread has written everything.
     written: Receiver<()>,
 }
@@ -34,10 +34,10 @@ struct Running {
 impl LogWriter {
     /// Without a thread, when none can be started: every record is then written at once.
     pub(super) fn start() -> Self {
-        let (waiting, entries) = sync_channel(MAX_WAITING);
+        let (waiting, queued) = sync_channel(MAX_WAITING);
         let (writes, written) = sync_channel::<()>(0);
         let work = move || {
-            write_all(&entries);
+            write_all(&queued);
             drop(writes);
         };
         let started = std::thread::Builder::new().name("log".to_owned()).spawn(work).is_ok();
@@ -49,7 +49,7 @@ impl LogWriter {
         let refused = match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(running) => match running.waiting.try_send((state, record)) {
                 Ok(()) => None,
-                Err(TrySendError::Full(entry) | TrySendError::Disconnected(entry)) => Some(entry),
+                Err(TrySendError::Full(queued) | TrySendError::Disconnected(queued)) => Some(queued),
             },
             None => Some((state, record)),
         };
@@ -68,15 +68,15 @@ impl LogWriter {
 }
 
 /// Writes records until the daemon ends.
-fn write_all(entries: &Receiver<Entry>) {
+fn write_all(queued: &Receiver<QueuedRecord>) {
     let mut next = None;
-    while let Some((state, record)) = next.take().or_else(|| entries.recv().ok()) {
+    while let Some((state, record)) = next.take().or_else(|| queued.recv().ok()) {
         let mut batch = vec![record];
         while batch.len() < MAX_BATCH {
-            match entries.try_recv() {
+            match queued.try_recv() {
                 Ok((other, record)) if other == state => batch.push(record),
-                Ok(entry) => {
-                    next = Some(entry);
+                Ok(other) => {
+                    next = Some(other);
                     break;
                 }
                 Err(_) => break,

@@ -17,7 +17,7 @@ use super::Run;
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::{HomeArgs, Homes};
 use crate::{environment, print};
-use host::Commands;
+use host::ServeHost;
 use log_writer::LogWriter;
 
 pub(crate) use borrow::runner;
@@ -141,7 +141,7 @@ impl ServeArgs {
 
     fn serve_stdio(&self, homes: Homes) -> Result {
         let log = LogWriter::start();
-        let server = Server::new(Commands::new(homes.clone(), log.clone()), self.settings(&homes));
+        let server = Server::new(ServeHost::new(homes.clone(), log.clone()), self.settings(&homes));
         run(&log, async {
             let signal = watch_signals(server.stopper())?;
             server.run_stdio().await.map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
@@ -157,7 +157,7 @@ impl ServeArgs {
         settings.key = Some(key(&homes).map_err(|why| Failed::new(Exit::Failed, why))?);
         detach::allow_many_files();
         let log = LogWriter::start();
-        let server = Server::new(Commands::new(homes.clone(), log.clone()), settings);
+        let server = Server::new(ServeHost::new(homes.clone(), log.clone()), settings);
         run(&log, async {
             let signal = watch_signals(server.stopper())?;
             if let (Some(address), Some(state)) = (address, &homes.state) {

@@ -155,8 +155,8 @@ fn review(request: &Request) -> std::result::Result<Review, Failed> {
 }
 
 /// Writes the record, and reports it.
-fn record(request: &Request, review: &Review, also: bool) -> std::result::Result<(), Failed> {
-    review.trust(also).map_err(|why| Failed::new(Exit::Failed, print::plain(&why)))?;
+fn record(request: &Request, review: &Review, keep_older: bool) -> std::result::Result<(), Failed> {
+    review.trust(keep_older).map_err(|why| Failed::new(Exit::Failed, print::plain(&why)))?;
     let folders = review.folders.iter().map(|one| print::one_line(&one.folder.display().to_string()));
     let folders = folders.collect::<Vec<_>>().join(", ");
     note(request, &format!("trusted {folders}, {}", review.digest()));

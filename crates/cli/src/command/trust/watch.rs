@@ -14,7 +14,7 @@ use crate::print;
 /// How often the files are checked.
 const INTERVAL: Duration = Duration::from_millis(300);
 
-pub(super) fn watch(request: &Request, also: bool) -> Result {
+pub(super) fn watch(request: &Request, keep_older: bool) -> Result {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failed::new(Exit::Failed, "`crosier trust --watch` needs a terminal to ask on"));
     }
@@ -26,7 +26,7 @@ pub(super) fn watch(request: &Request, also: bool) -> Result {
             Ok(review) if answered.as_ref() != Some(&review.digest()) => {
                 print::data(&screen::all(&review))?;
                 match key("Trust this? [y]es, [n]o, [q]uit ")? {
-                    b'y' | b'Y' => record(request, &review, also)?,
+                    b'y' | b'Y' => record(request, &review, keep_older)?,
                     b'q' | b'Q' | 3 | 4 => return Ok(Exit::Done),
                     _ => print::data("Not trusted; waiting for the next change.")?,
                 }

@@ -167,7 +167,7 @@ pub(super) fn plan(hooks: &Hooks, events: &[Event]) -> String {
             drawn.add_row([describe::name(hook), why, describe::scope(hook), describe::place(hook)]);
         }
         for (hook, inclusion) in &explained.excluded {
-            let why = describe::why_out(hook, *inclusion, value, hooks.is_switched_off(&hook.name));
+            let why = describe::why_out(hook, *inclusion, value, hooks.is_disabled_by_person(&hook.name));
             drawn.add_row([
                 describe::name(hook),
                 format!("out: {why}"),

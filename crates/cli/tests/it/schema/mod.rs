@@ -195,7 +195,7 @@ fn the_reply_schema_has_the_keys_of_the_grammar_and_no_others() {
 fn outcomes_fit_and_their_keys_are_all_there() {
     let validator = validator("outcome");
     for row in TABLE {
-        let empty = Outcome::new(EventKind::Builtin(row)).to_json();
+        let empty = Outcome::new(EventKind::Static(row)).to_json();
         fits(&validator, &empty.to_value().unwrap(), row.name);
     }
     let lab = Lab::with(

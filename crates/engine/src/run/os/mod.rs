@@ -12,9 +12,17 @@ pub(super) use unix::{
 #[cfg(all(unix, feature = "python"))]
 pub(super) use unix::{Readiness, kill_leader, stamp};
 
-/// Identifies a version of a file: its mtime in nanoseconds, its size and its inode.
+/// Identifies a version of a file. A worker sends it as a list, in this order.
 #[cfg(feature = "python")]
-pub(super) type Stamp = (i128, i128, u64, u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+pub(super) struct Stamp {
+    /// When its content was modified (mtime), in nanoseconds.
+    pub(super) modified: i128,
+    /// When its metadata changed (ctime), in nanoseconds. Unlike `modified`, a program cannot set it.
+    pub(super) changed: i128,
+    pub(super) size: u64,
+    pub(super) inode: u64,
+}
 
 /// A signal to a process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -195,9 +195,12 @@ pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
     // The modification time alone can be set back, for example by `cp -p` or `tar`.
-    let modified = nanoseconds(found.mtime(), found.mtime_nsec());
-    let changed = nanoseconds(found.ctime(), found.ctime_nsec());
-    Some((modified, changed, found.size(), found.ino()))
+    Some(Stamp {
+        modified: nanoseconds(found.mtime(), found.mtime_nsec()),
+        changed: nanoseconds(found.ctime(), found.ctime_nsec()),
+        size: found.size(),
+        inode: found.ino(),
+    })
 }
 
 /// Whether a program could not be started because some process still holds its file open for writing.

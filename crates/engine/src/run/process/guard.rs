@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// A value that is dropped when its process has ended, before it is reaped.
 pub(in crate::run) type HostValue = Box<dyn Any + Send + Sync>;
 
-/// Makes such a value for each process. See [`Builder::process_guard`](crate::Builder::process_guard).
+/// Makes such a value for each process; no guard in the sense of a hook that decides. See
+/// [`Builder::process_guard`](crate::Builder::process_guard).
 #[derive(Clone)]
 pub(crate) struct ProcessGuard(Arc<dyn Fn(u32) -> HostValue + Send + Sync>);
 

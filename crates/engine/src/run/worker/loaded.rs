@@ -96,7 +96,7 @@ mod tests {
         let (spec, hook) = (Arc::new(PythonSpec::new("guard.check", "/cfg").unwrap()), Arc::from("no-rm"));
         let mut loaded = Loaded::default();
         assert_eq!((loaded.fresh(&spec, &hook), loaded.number(&spec, &hook)), (None, 0));
-        let (time, change, size, file) = os::stamp(path).unwrap();
+        let Stamp { modified: time, changed: change, size, inode: file } = os::stamp(path).unwrap();
         let learn = |loaded: &mut Loaded, stamp: &str| {
             let facts = format!(r#"{{"file":"x","watched":{{{path:?}:{stamp}}}}}"#);
             loaded.learn(0, &Response::Reply(facts.into_bytes()));

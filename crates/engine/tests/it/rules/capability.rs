@@ -15,12 +15,12 @@ pub(super) fn event_of(row: &'static EventRow) -> Event {
         _ => json(r#"{"k":1}"#),
     };
     let fields = row.fields.iter().map(|field| (field.name.to_owned(), value(field.kind))).collect();
-    Event::from_fields(EventKind::Builtin(row), fields).unwrap()
+    Event::from_fields(EventKind::Static(row), fields).unwrap()
 }
 
 /// The outcome when one hook, of this mode, says this.
 fn said(row: &'static EventRow, mode: Mode, reply: Reply) -> Outcome {
-    let hook = Hook::on_event(EventKind::Builtin(row)).named("hook").mode(mode);
+    let hook = Hook::on_event(EventKind::Static(row)).named("hook").mode(mode);
     engine([hook.callback(move |_: &Event| reply.clone())]).fire_blocking(event_of(row))
 }
 
@@ -121,7 +121,7 @@ fn a_halt_is_allowed_everywhere_and_beats_a_resume() {
     for row in TABLE {
         let outcome = said(row, Mode::Sequential, Reply::halt("enough"));
         assert_eq!(outcome.halt.unwrap().reason, "enough", "{}", row.name);
-        let on = || Hook::on_event(EventKind::Builtin(row));
+        let on = || Hook::on_event(EventKind::Static(row));
         let both = engine([
             on().callback(|_: &Event| Reply::resume("go on")),
             on().callback(|_: &Event| Reply::halt("enough")),
@@ -147,7 +147,7 @@ fn an_observer_has_no_effect_at_any_event() {
 fn the_first_resume_counts_and_does_not_end_the_walk() {
     for name in ["Stop", "SubagentStop"] {
         let row = TABLE.iter().find(|row| row.name == name).unwrap();
-        let on = |name: &str| Hook::on_event(EventKind::Builtin(row)).named(name);
+        let on = |name: &str| Hook::on_event(EventKind::Static(row)).named(name);
         let engine = engine([
             on("a").callback(|_: &Event| Reply::resume("first")),
             on("b").callback(|_: &Event| Reply::deny("second").context("c")),

@@ -10,7 +10,7 @@ use super::capability::event_of;
 use super::kit::{engine, with_status};
 
 fn failing(row: &'static EventRow, kind: FailureKind, on_error: OnError) -> Outcome {
-    let on = |name: &str| Hook::on_event(EventKind::Builtin(row)).named(name);
+    let on = |name: &str| Hook::on_event(EventKind::Static(row)).named(name);
     let engine = engine([
         on("fails").on_error(on_error).callback(move |_: &Event| Failure::new(kind, "the detail")),
         on("next").callback(|_: &Event| ()),
@@ -55,7 +55,7 @@ fn every_kind_of_failure_follows_its_policy_at_every_event() {
 #[test]
 fn the_engines_policy_holds_for_hooks_that_name_none() {
     let row = TABLE.iter().find(|row| row.name == "PreToolUse").unwrap();
-    let on = || Hook::on_event(EventKind::Builtin(row)).named("fails");
+    let on = || Hook::on_event(EventKind::Static(row)).named("fails");
     let fire = |hook: Hook| {
         let engine = Engine::builder().on_error(OnError::Abort).hook(hook).build().unwrap();
         engine.fire_blocking(event_of(row))
@@ -67,7 +67,7 @@ fn the_engines_policy_holds_for_hooks_that_name_none() {
 #[test]
 fn a_denial_of_a_hook_is_not_taken_over_by_a_failure() {
     let row = TABLE.iter().find(|row| row.name == "PreToolUse").unwrap();
-    let on = |name: &str| Hook::on_event(EventKind::Builtin(row)).named(name).mode(crosier::Mode::Parallel);
+    let on = |name: &str| Hook::on_event(EventKind::Static(row)).named(name).mode(crosier::Mode::Parallel);
     let fails = || on("fails").on_error(OnError::Abort).callback(|_: &Event| Failure::error("x"));
     let denies = || on("denies").callback(|_: &Event| Reply::deny("no"));
     let outcome = engine([denies(), fails()]).fire_blocking(event_of(row));
@@ -80,7 +80,7 @@ fn a_denial_of_a_hook_is_not_taken_over_by_a_failure() {
 fn a_failure_that_denies_takes_the_place_of_a_weaker_decision() {
     let row = TABLE.iter().find(|row| row.name == "PreToolUse").unwrap();
     for reply in [Reply::allow("sure"), Reply::ask("hm")] {
-        let on = |name: &str| Hook::on_event(EventKind::Builtin(row)).named(name);
+        let on = |name: &str| Hook::on_event(EventKind::Static(row)).named(name);
         let engine = engine([
             on("first").callback(move |_: &Event| reply.clone()),
             on("fails").callback(|_: &Event| Failure::new(FailureKind::Delivery, "x")),

@@ -186,13 +186,13 @@ fn a_row_that_only_looks_like_a_built_in_one_is_foreign() {
     let mut forged = crosier::protocol::event::TABLE[6];
     forged.capabilities = crosier::Capabilities::NONE;
     let engine = engine([super::kit::says("guard", Reply::deny("x"))]);
-    let kind = EventKind::Host(Arc::new(forged));
+    let kind = EventKind::Shared(Arc::new(forged));
     assert!(engine.register(Hook::on_event(kind.clone()).callback(|_: &Event| ())).is_err());
     let fields = vec![("tool_name".to_owned(), Json::from("Bash")), ("tool_input".to_owned(), json("{}"))];
     let outcome = engine.fire_blocking(Event::from_fields(kind, fields).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     static LOOSE: EventRow = EventRow::new("Loose", "");
-    let outcome = engine.fire_blocking(Event::from_fields(EventKind::Builtin(&LOOSE), Vec::new()).unwrap());
+    let outcome = engine.fire_blocking(Event::from_fields(EventKind::Static(&LOOSE), Vec::new()).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     assert!(engine.fire_blocking(tool("Bash")).is_denied());
 }

@@ -11,7 +11,7 @@ use crosier::{Engine, Entry, Hook, Json, Layer, Mode, Scope, ScopeHandle};
 
 use crate::connection::Connection;
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{ConfigLocation, Loaded, Refused};
+use crate::host::{Closed, ConfigLocation, Fault, Loaded};
 use crate::server::Server;
 use crate::updates::Relay;
 
@@ -31,8 +31,10 @@ pub(crate) struct FireContext {
     pub(crate) cwd: PathBuf,
 }
 
+/// The hooks, scopes and switches that are one connection's own, and the engines that have them: one for each fire
+/// context, kept for the next fire.
 #[derive(Debug, Default)]
-pub(crate) struct View {
+pub(crate) struct ConnectionEngines {
     registered: Vec<Registered>,
     scopes: Vec<(String, Scope)>,
     switched: Vec<SwitchedHook>,
@@ -63,13 +65,23 @@ struct KeptEngine {
     stamps: Vec<(PathBuf, Stamp)>,
     files: Vec<PathBuf>,
     problems: Json,
-    untrusted: Option<String>,
+    not_trusted_notice: Option<String>,
     scopes: Vec<(String, ScopeHandle)>,
     relay: Option<Arc<Relay>>,
 }
 
-/// Metadata that changes when a file or a folder does.
-type Stamp = Option<(i64, i64, u64, u64)>;
+/// Metadata that changes when a file or a folder does; `None` if it does not exist.
+type Stamp = Option<FileStamp>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp {
+    /// When its content was modified, in nanoseconds.
+    modified: i64,
+    /// Only the nanosecond part of the time when its metadata changed: two changes hardly have the same.
+    changed_nanos: i64,
+    size: u64,
+    inode: u64,
+}
 
 /// An engine to fire with.
 #[derive(Debug, Clone)]
@@ -77,23 +89,23 @@ pub(crate) struct ReadyEngine {
     pub(crate) engine: Engine,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) problems: Json,
-    /// Why no hook is in force, if a person has not trusted those that there are.
-    pub(crate) untrusted: Option<String>,
+    /// Why no hook is in force, if a person has never trusted those that there are.
+    pub(crate) not_trusted_notice: Option<String>,
     pub(crate) relay: Option<Arc<Relay>>,
 }
 
 impl ReadyEngine {
     /// That no event can be judged here, if the only hooks that there are may not run.
     pub(crate) fn trusted(self) -> Result<Self, RpcError> {
-        match &self.untrusted {
+        match &self.not_trusted_notice {
             Some(why) => Err(RpcError::new(ErrorKind::Untrusted, why).with("problems", self.problems)),
             None => Ok(self),
         }
     }
 }
 
-impl View {
-    /// The engine for a site, with the configuration as it is now.
+impl ConnectionEngines {
+    /// The engine for a fire context, with the configuration as it is now.
     pub(crate) fn engine(
         &mut self,
         fire_context: &FireContext,
@@ -130,20 +142,20 @@ impl View {
         } else if !listens {
             kept.relay = None;
         }
-        let KeptEngine { engine, files, problems, untrusted, relay, .. } = kept;
+        let KeptEngine { engine, files, problems, not_trusted_notice, relay, .. } = kept;
         Ok(ReadyEngine {
             engine: engine.clone(),
             files: files.clone(),
             problems: problems.clone(),
-            untrusted: untrusted.clone().filter(|_| !has_own),
+            not_trusted_notice: not_trusted_notice.clone().filter(|_| !has_own),
             relay: relay.clone(),
         })
     }
 
     fn build(&self, fire_context: &FireContext, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
         let before = SystemTime::now();
-        let Loaded { builder, files, watched, switched_off, problems, untrusted } =
-            server.host().load(&fire_context.location).map_err(refused)?;
+        let Loaded { builder, files, watched, disabled_by_person, problems, not_trusted_notice } =
+            server.host().load(&fire_context.location).map_err(closed)?;
         let stamps = watched.into_iter().map(|path| (path.clone(), stamp_before(&path, before))).collect();
         let env = fire_context.env.iter().map(|(name, value)| (name.into(), value.into()));
         let builder =
@@ -151,8 +163,8 @@ impl View {
         let engine = builder
             .build()
             .map_err(|error| RpcError::new(ErrorKind::Config, format!("bad configuration: {error}")))?;
-        for name in switched_off {
-            // A hook that the engine refuses to switch off stays on.
+        for name in disabled_by_person {
+            // A hook that the engine refuses to disable stays enabled.
             let _ = engine.disable(&name);
         }
         let mut kept = KeptEngine {
@@ -161,7 +173,7 @@ impl View {
             stamps,
             files,
             problems,
-            untrusted,
+            not_trusted_notice,
             scopes: Vec::new(),
             relay: None,
         };
@@ -348,15 +360,23 @@ pub(crate) fn registration(message: String) -> RpcError {
     RpcError::new(ErrorKind::Registration, message)
 }
 
-pub(crate) fn refused(refused: Refused) -> RpcError {
-    let kind = if refused.untrusted { ErrorKind::Untrusted } else { ErrorKind::Config };
-    RpcError::new(kind, refused.why).with("problems", refused.problems)
+fn closed(closed: Closed) -> RpcError {
+    let kind = match closed.fault {
+        Fault::Configuration => ErrorKind::Config,
+        Fault::UnsafeFile | Fault::Trust => ErrorKind::Untrusted,
+    };
+    RpcError::new(kind, closed.why).with("problems", closed.problems)
 }
 
 fn stamp(path: &Path) -> Stamp {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(path).ok()?;
-    Some((meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ctime_nsec(), meta.size(), meta.ino()))
+    Some(FileStamp {
+        modified: meta.mtime() * 1_000_000_000 + meta.mtime_nsec(),
+        changed_nanos: meta.ctime_nsec(),
+        size: meta.size(),
+        inode: meta.ino(),
+    })
 }
 
 /// The stamp of a file that was read after `moment`. A file that changed after it, or within the clock's resolution
@@ -364,7 +384,7 @@ fn stamp(path: &Path) -> Stamp {
 fn stamp_before(path: &Path, moment: SystemTime) -> Stamp {
     let settled = moment.checked_sub(Duration::from_millis(20)).unwrap_or(moment);
     let is_young = std::fs::metadata(path).and_then(|meta| meta.modified()).is_ok_and(|at| at >= settled);
-    stamp(path).map(|(time, change, size, file)| (if is_young { 0 } else { time }, change, size, file))
+    stamp(path).map(|stamp| if is_young { FileStamp { modified: 0, ..stamp } } else { stamp })
 }
 
 /// Keeps an engine alive while its background hooks may run: dropping it would kill them.

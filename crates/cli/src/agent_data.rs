@@ -1,4 +1,4 @@
-//! Where the agent keeps persistent data: sessions, and the history of what it wrote.
+//! Where Crosier's own agent keeps persistent data: sessions, and the history of what it wrote.
 //!
 //! `--state-dir`, or `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`. Never in the workspace: an agent must not
 //! be able to write its own record.
@@ -16,30 +16,31 @@ use crate::exit::{Exit, Failed};
 
 // The folder, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
-pub(crate) struct StateFolderArgs {
+pub(crate) struct AgentDataArgs {
     /// Where sessions and history are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
 
-/// The folder of all persistent data.
+/// The folder of all persistent data of Crosier's own agent. By default it is also the folder of what a policy remembers,
+/// which `crosier_policy::StateFolder` is, once checked.
 #[derive(Debug)]
-pub(crate) struct StateFolder(PathBuf);
+pub(crate) struct AgentData(PathBuf);
 
-impl StateFolderArgs {
-    pub(crate) fn find(&self) -> Result<StateFolder, Failed> {
-        let Some(folder) = self.state_dir.clone().or_else(environment::state_folder) else {
+impl AgentDataArgs {
+    pub(crate) fn find(&self) -> Result<AgentData, Failed> {
+        let Some(folder) = self.state_dir.clone().or_else(environment::default_state_folder) else {
             let message = "there is no home folder to keep sessions in: name one with --state-dir DIR";
             return Err(Failed::new(Exit::BadConfig, message));
         };
         let absolute = std::path::absolute(&folder);
         absolute
-            .map(StateFolder)
+            .map(AgentData)
             .map_err(|error| Failed::new(Exit::Usage, format!("--state-dir {}: {error}", folder.display())))
     }
 }
 
-impl StateFolder {
+impl AgentData {
     /// The folder of sessions.
     pub(crate) fn sessions(&self) -> PathBuf {
         self.0.join("sessions")
