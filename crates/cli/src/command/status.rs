@@ -176,7 +176,7 @@ impl ProjectStatus {
             }
             Policy::Loaded(loaded) => {
                 status.notices = loaded.notices.iter().map(|notice| notice.text.clone()).collect();
-                status.switched_off.clone_from(&loaded.switched_off);
+                status.switched_off.clone_from(&loaded.disabled_by_person);
                 for (layer, config) in loaded.layers.iter().filter(|(layer, _)| *layer != Layer::Host) {
                     status.hooks += config.declared.len();
                     status.packs.extend(config.packs.iter().map(|pack| pack.to_string()));
