@@ -194,7 +194,8 @@ impl Protected {
                 Ruling::Nothing => {}
                 ruling => return ruling,
             }
-            let places = Places { cwd: Path::new("/"), home: None };
+            // What is below the folder of the project is not below `/`: `.\bin`.
+            let places = Places { cwd: Path::new("/nowhere/project"), home: None };
             let question = || self.question_about_write(text, &places.resolve(&path));
             if matches!(word_use.effect, Effect::Write | Effect::Delete)
                 && let Some(question) = question()
