@@ -33,7 +33,14 @@ impl Peer {
     /// Whether its first thread runs on another processor than this thread, as far as that is known.
     #[cfg(target_os = "linux")]
     pub(crate) fn runs_on_another_processor(self) -> bool {
-        let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
+        use rustix::fs::{Mode, OFlags, open};
+
+        let path = format!("/proc/{}/stat", self.pid);
+        let Ok(file) = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else { return false };
+        // It is one line of some 300 bytes, which one call reads.
+        let mut text = [0; 1024];
+        let Ok(length) = rustix::io::read(&file, &mut text) else { return false };
+        let stat = String::from_utf8_lossy(text.get(..length).unwrap_or_default());
         // The name of the program stands in parentheses and may contain anything; the 37th field after it is the processor.
         let after_name = stat.rsplit_once(") ").map(|(_, fields)| fields);
         let processor = after_name.and_then(|fields| fields.split(' ').nth(36)?.parse().ok());
