@@ -368,7 +368,7 @@ class ConfigChange(BaseEvent):
 
 
 class WorktreeCreate(BaseEvent):
-    """When a worktree is about to be created; a hook would have to create it."""
+    """When a worktree is about to be created; a hook replaces `git worktree`, so do not use it."""
 
     hook_event_name: Literal["WorktreeCreate"]
     agent_id: str | None
