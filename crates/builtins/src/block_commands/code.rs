@@ -28,8 +28,21 @@ impl CommandContext<'_> {
         /// Code in code: `eval('exec("…")')`.
         const DEEPEST: u8 = 2;
         let language = self.command.name().unwrap_or_default();
+        let plain = groups::without_plain_texts(code, language);
+        let code = plain.as_str();
         let folded = fold::folded(code, language);
         if folded.sums.iter().any(|text| HIDDEN.contains(&text.to_lowercase().as_str())) {
+            return true;
+        }
+        // `open(os.path.join(home, '.s' + 'sh', 'id_rsa'))`
+        let is_key = |text: &String| {
+            ["/.ssh/id_", "/.aws/credentials", "/.git-credentials", "/.netrc", "/.gnupg/"]
+                .iter()
+                .any(|part| text.contains(part))
+                && !text.ends_with(".pub")
+        };
+        let reads = ["open(", "read", "slurp", "file("].iter().any(|word| code.to_lowercase().contains(word));
+        if reads && folded.sums.iter().any(is_key) {
             return true;
         }
         let mut lower = code.to_lowercase();
