@@ -15,7 +15,7 @@ use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
 use crate::path::Places;
 use crate::protect_paths::is_just_text;
-use crate::shell::Script;
+use crate::shell::{Doubt, Script};
 use names::{COPIES, HIDDEN, HIDDEN_CALLS, MOVES};
 
 impl CommandContext<'_> {
@@ -135,8 +135,13 @@ impl CommandContext<'_> {
         let is_deleted_here =
             || DELETES.iter().any(|word| dense.contains(&format!("{}(.", word.trim_end_matches('('))));
         let is_start = |text: &str| matches!(text, "." | "./") && (is_picky || !is_deleted_here());
+        // One file is deleted: a plain name is that of a file, or a word of some command.
+        let trees = has(DELETES_TREES) || lower.contains("recursive") || lower.contains("rmdir");
+        let is_name = |text: &str| !trees && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let removes = |text: &String| {
-            !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
+            !is_start(text)
+                && !is_name(text)
+                && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
         };
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
@@ -198,6 +203,11 @@ impl CommandContext<'_> {
         // A text that ends with a space is the beginning of a command: `"rm -rf " + name`.
         let whole = if line.ends_with(' ') { format!("{line}$_") } else { line.to_owned() };
         let script = Script::parse(&whole);
+        // A shell runs nothing of a line with such a mistake: it is a regular expression, `(?:a|b)`.
+        let is_mistake = |doubt: &Doubt| doubt.why == "a ( is not allowed there";
+        if !line.contains('\n') && script.doubts.iter().any(is_mistake) {
+            return false;
+        }
         // Code inside code is not followed any deeper.
         if script.commands.iter().any(|command| !command.code.is_empty()) {
             return false;

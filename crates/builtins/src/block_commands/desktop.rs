@@ -62,6 +62,9 @@ impl CommandContext<'_> {
 /// Whether what follows `set` is a variable of the script: `out to …`, `end of out to …`.
 fn sets_variable(rest: &str) -> bool {
     let Some((target, _)) = rest.split_once(" to ") else { return false };
+    if target == "applescript's text item delimiters" {
+        return true;
+    }
     let name = target.strip_prefix("end of ").unwrap_or(target);
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -74,6 +77,7 @@ mod tests {
     fn variables_are_told_from_windows() {
         assert!(sets_variable("out to {}"));
         assert!(sets_variable("end of out to name of w"));
+        assert!(sets_variable("applescript's text item delimiters to linefeed"));
         assert!(!sets_variable("position of window 1 to {0, 0}"));
     }
 }

@@ -268,8 +268,11 @@ impl<'a> CommandContext<'a> {
         fit_if(good)
     }
 
-    /// `chmod +x file`: what is in the file stays as it is.
+    /// `chmod +x file`, `mkdir -p folder`: what is in the file or folder stays as it is.
     fn only_lets_run(&self) -> bool {
+        if self.command.name() == Some("mkdir") {
+            return true;
+        }
         let mode = || self.command.arguments().first().and_then(Word::known);
         self.command.name() == Some("chmod") && matches!(mode(), Some("+x" | "u+x" | "a+x" | "ug+x"))
     }
