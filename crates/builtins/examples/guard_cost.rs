@@ -31,7 +31,9 @@ const LINES: [(&str, &str); 7] = [
 ];
 
 /// A start, and what is repeated up to 64 KiB.
-const HOSTILE: [(&str, &str, &str); 30] = [
+const HOSTILE: [(&str, &str, &str); 32] = [
+    ("lists", "", "ls\n"),
+    ("listed-files", "", "ls src\n"),
     ("eval", "", "eval "),
     ("sudo", "", "sudo "),
     ("commands", "", "rm -rf x; "),

@@ -266,7 +266,8 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
                 }
                 scripts.push(script);
                 // A line of Windows in a tool that says nothing about its shell.
-                if is_windows_line(&line) && !is_windows(tool) {
+                // It has no here-documents: paths in those are part of some other text.
+                if is_windows_line(&line) && !is_windows(tool) && !line.contains("<<") {
                     let script = Script::parse_windows(&line);
                     scripts.extend(inside_windows_line(&line, &script));
                     scripts.push(script);

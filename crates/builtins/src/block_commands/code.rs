@@ -15,7 +15,7 @@ use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
 use crate::path::Places;
 use crate::protect_paths::is_just_text;
-use crate::shell::Script;
+use crate::shell::{Doubt, Script};
 use names::{COPIES, HIDDEN, HIDDEN_CALLS, MOVES};
 
 impl CommandContext<'_> {
@@ -28,8 +28,21 @@ impl CommandContext<'_> {
         /// Code in code: `eval('exec("…")')`.
         const DEEPEST: u8 = 2;
         let language = self.command.name().unwrap_or_default();
+        let plain = groups::without_plain_texts(code, language);
+        let code = plain.as_str();
         let folded = fold::folded(code, language);
         if folded.sums.iter().any(|text| HIDDEN.contains(&text.to_lowercase().as_str())) {
+            return true;
+        }
+        // `open(os.path.join(home, '.s' + 'sh', 'id_rsa'))`
+        let is_key = |text: &String| {
+            ["/.ssh/id_", "/.aws/credentials", "/.git-credentials", "/.netrc", "/.gnupg/"]
+                .iter()
+                .any(|part| text.contains(part))
+                && !text.ends_with(".pub")
+        };
+        let reads = ["open(", "read", "slurp", "file("].iter().any(|word| code.to_lowercase().contains(word));
+        if reads && folded.sums.iter().any(is_key) {
             return true;
         }
         let mut lower = code.to_lowercase();
@@ -122,8 +135,13 @@ impl CommandContext<'_> {
         let is_deleted_here =
             || DELETES.iter().any(|word| dense.contains(&format!("{}(.", word.trim_end_matches('('))));
         let is_start = |text: &str| matches!(text, "." | "./") && (is_picky || !is_deleted_here());
+        // One file is deleted: a plain name is that of a file, or a word of some command.
+        let trees = has(DELETES_TREES) || lower.contains("recursive") || lower.contains("rmdir");
+        let is_name = |text: &str| !trees && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let removes = |text: &String| {
-            !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
+            !is_start(text)
+                && !is_name(text)
+                && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
         };
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
@@ -185,6 +203,11 @@ impl CommandContext<'_> {
         // A text that ends with a space is the beginning of a command: `"rm -rf " + name`.
         let whole = if line.ends_with(' ') { format!("{line}$_") } else { line.to_owned() };
         let script = Script::parse(&whole);
+        // A shell runs nothing of a line with such a mistake: it is a regular expression, `(?:a|b)`.
+        let is_mistake = |doubt: &Doubt| doubt.why == "a ( is not allowed there";
+        if !line.contains('\n') && script.doubts.iter().any(is_mistake) {
+            return false;
+        }
         // Code inside code is not followed any deeper.
         if script.commands.iter().any(|command| !command.code.is_empty()) {
             return false;

@@ -178,6 +178,14 @@ pub(super) enum Special {
     SentFile,
     /// Its operands are all sources of one language: `*.py`.
     AllSources,
+    /// It reads the changes that are in no commit.
+    OwnDiff,
+    /// Its operands are files that git lists because it does not have them.
+    Untracked,
+    /// Its operands are processes, picked by a word that fits those of many programs.
+    BroadSearch,
+    /// A script for the desktop of macOS that does more than look.
+    Desktop,
 }
 
 impl Special {

@@ -100,7 +100,7 @@ impl List {
 
 /// Whether the command only prints what it would do (a dry run).
 fn is_dry_run(command: &Command) -> bool {
-    if command.words.len() == 2 && command.words[1].known() == Some("--version") {
+    if asks_for_help(command) {
         return true;
     }
     if command.name() == Some("git") && shows_setting(command) {
@@ -121,6 +121,25 @@ fn is_dry_run(command: &Command) -> bool {
             )
         )
     }) && !command.name().is_some_and(runs_others)
+}
+
+/// `dropdb --version`, `dropdb -?`, `shutdown /?`, `cargo help publish`
+fn asks_for_help(command: &Command) -> bool {
+    /// Programs of Windows; for a shell of another system `/?` is a pattern.
+    const OF_WINDOWS: [&str; 9] =
+        ["shutdown", "format", "diskpart", "bcdedit", "vssadmin", "taskkill", "wmic", "cipher", "schtasks"];
+    const HAVE_HELP: [&str; 16] = [
+        "cargo", "npm", "pnpm", "yarn", "gem", "git", "docker", "podman", "helm", "go", "poetry", "rustup", "brew",
+        "dart", "flutter", "conda",
+    ];
+    let [program, first, rest @ ..] = command.words.as_slice() else { return false };
+    let name = program.known().map(crate::shell::base_name).unwrap_or_default();
+    match &*first.show() {
+        "--version" | "-?" => rest.is_empty(),
+        "/?" => rest.is_empty() && OF_WINDOWS.contains(&name.trim_end_matches(".exe")),
+        "help" => HAVE_HELP.contains(&name),
+        _ => false,
+    }
 }
 
 /// `git config NAME` shows what is set.
@@ -249,8 +268,11 @@ impl<'a> CommandContext<'a> {
         fit_if(good)
     }
 
-    /// `chmod +x file`: what is in the file stays as it is.
+    /// `chmod +x file`, `mkdir -p folder`: what is in the file or folder stays as it is.
     fn only_lets_run(&self) -> bool {
+        if self.command.name() == Some("mkdir") {
+            return true;
+        }
         let mode = || self.command.arguments().first().and_then(Word::known);
         self.command.name() == Some("chmod") && matches!(mode(), Some("+x" | "u+x" | "a+x" | "ug+x"))
     }

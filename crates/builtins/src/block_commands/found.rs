@@ -29,7 +29,7 @@ impl<'a> CommandContext<'a> {
         let command = self.command;
         let words = command.arguments();
         let prints_nothing = match command.name() {
-            None => command.words.is_empty(),
+            None => command.words.is_empty() && !command.execution.has_body,
             Some(":" | "true") => true,
             Some("echo") => words.is_empty() || words.iter().all(|word| word.known() == Some("-n")),
             Some("printf") => words.len() == 1 && words[0].known() == Some(""),

@@ -17,7 +17,7 @@ const KEYS: [&str; 19] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 32] = [
+const SPECIALS: [(&str, Special); 36] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -50,6 +50,10 @@ const SPECIALS: [(&str, Special); 32] = [
     ("forge-change", Special::ForgeChange),
     ("sent-file", Special::SentFile),
     ("all-sources", Special::AllSources),
+    ("own-diff", Special::OwnDiff),
+    ("untracked", Special::Untracked),
+    ("broad-search", Special::BroadSearch),
+    ("desktop", Special::Desktop),
 ];
 
 /// What a file adds to the list.

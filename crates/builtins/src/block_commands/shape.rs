@@ -157,6 +157,10 @@ impl CommandContext<'_> {
             Special::ForgeChange => self.changes_forge(),
             Special::SentFile => self.sends_file(),
             Special::AllSources => self.names_all_sources(),
+            Special::OwnDiff => self.reads_own_diff(),
+            Special::Untracked => self.gets_untracked(),
+            Special::BroadSearch => self.gets_broad_search(),
+            Special::Desktop => self.controls_desktop(),
             Special::KillAll => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");

@@ -3,8 +3,9 @@
 /// Whether a text has a destructive statement.
 pub(super) fn destroys(text: &str) -> bool {
     let text = super::fit::squeezed(text);
-    // Comments can stand in for spaces: DROP/**/TABLE.
+    // Comments can stand in for spaces: DROP/**/TABLE. Texts can be joined: 'DR'||'OP TABLE', "FLUSH".."DB".
     let text = text.replace("/**/", " ");
+    let text = JOINS.iter().fold(text, |text, join| text.replace(join, ""));
     text.split(';')
         .any(|statement| statement_destroys(statement.trim_start_matches(['\'', '"', ' ', '(', '\n'])))
         || DESTRUCTIVE.iter().any(|words| has_words(&text, words))
@@ -40,6 +41,10 @@ pub(super) fn drops_beyond(text: &str) -> bool {
     let text = super::fit::squeezed(text);
     ["drop database", "drop user", "drop role", "drop owned"].iter().any(|words| has_words(&text, words))
 }
+
+/// What joins two texts in SQL and in Lua.
+const JOINS: [&str; 8] =
+    ["'||'", "' || '", "'..'", "' .. '", "\"..\"", "\" .. \"", "'+'", "' + '"];
 
 /// Words that are enough by themselves.
 const DESTRUCTIVE: [&str; 14] = [
@@ -77,6 +82,11 @@ fn statement_destroys(statement: &str) -> bool {
         ["alter", "system" | "database", ..] => !has("rename"),
         ["revoke", "all", ..] => true,
         ["copy", ..] => has("program"),
+        // A table that is made anew out of none of its rows.
+        ["create", "or", "replace", "table" | "transient" | "database" | "schema", ..] => {
+            matches!(words[3], "database" | "schema") || is_never(statement)
+        }
+        ["insert", "overwrite", ..] => is_never(statement),
         ["set", "global", ..] | ["purge", "binary" | "master", ..] | ["reset", "master", ..] => true,
         ["with", ..] => statement.contains("delete from") && !has("where"),
         _ => false,
@@ -87,6 +97,15 @@ fn statement_destroys(statement: &str) -> bool {
 fn is_always(statement: &str) -> bool {
     let Some((_, condition)) = statement.rsplit_once("where ") else { return false };
     matches!(condition.trim_matches([' ', '\'', '"', ';']), "1=1" | "1 = 1" | "true" | "1" | "'1'='1")
+}
+
+/// `where 1=0`, `limit 0`
+fn is_never(statement: &str) -> bool {
+    let dense: String = statement.chars().filter(|c| !c.is_whitespace()).collect();
+    let dense = dense.trim_end_matches(['\'', '"', ')']);
+    ["where1=0", "where0=1", "where1=2", "wherefalse", "limit0", "where1<>1", "where1!=1"]
+        .iter()
+        .any(|end| dense.ends_with(end))
 }
 
 fn has_words(text: &str, words: &str) -> bool {

@@ -114,6 +114,8 @@ impl CommandContext<'_> {
     pub(super) fn writes_attack(&self) -> bool {
         let text = match &self.command.written {
             Some(text) => text.to_lowercase(),
+            // What a filter prints for a person is stored nowhere.
+            None if self.only_prints() => return false,
             None => {
                 self.command.arguments().iter().map(Word::show).collect::<Vec<_>>().join(" ").to_lowercase()
             }

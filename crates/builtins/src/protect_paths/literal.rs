@@ -210,7 +210,8 @@ const OF_DELETERS: &[&str] = &[
 
 /// Whether code can write a file, or do something of which nobody can tell.
 pub(super) fn can_write(code: &str, language: &str) -> bool {
-    let code = code.to_lowercase();
+    // `beforeShellExecution` runs nothing.
+    let code = code.to_lowercase().replace("execution", "").replace("executable", "");
     // What stands in back quotes is a text in JavaScript, and is run by the others.
     let by_shell = matches!(language, "perl" | "ruby" | "php") && code.contains('`');
     let by_arrow = language == "perl" && ["\">", "'>", "\"+<", "'+<"].iter().any(|mark| code.contains(mark));
@@ -234,6 +235,9 @@ pub(super) fn effect(code: &str, start: usize, end: usize, can_write: bool) -> O
         || after.starts_with(" not in ")
     {
         return None;
+    }
+    if can_write && is_only_opened(code, before, after) {
+        return Some(Effect::Read);
     }
     let Some((call, is_first)) = call_around(before) else { return unclear };
     let call = call.to_lowercase();
@@ -273,6 +277,32 @@ pub(crate) fn is_just_text(code: &str, text: &str) -> bool {
     let places = code.match_indices(text).map(|(at, _)| at).take(MOST);
     let mut quoted = places.filter(|at| code[..*at].ends_with(['"', '\'', '`'])).peekable();
     quoted.peek().is_some() && quoted.all(|at| effect(code, at, at + text.len(), true).is_none())
+}
+
+/// `p = 'a'`: whether the code only opens what this variable names, for reading.
+fn is_only_opened(code: &str, before: &str, after: &str) -> bool {
+    const MOST: usize = 32;
+    const OPENS: [&str; 6] = ["open(", "readFileSync(", "readFile(", "exists(", "existsSync(", "read_json("];
+    let Some(front) = before.trim_end().strip_suffix('=') else { return false };
+    let name = front.trim_end().rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+    let ends = after.trim_start_matches(' ').starts_with(['\n', ';']);
+    if name.is_empty() || !ends || code.contains(&format!("{{{name}")) {
+        return false;
+    }
+    let is_own = |at: usize| {
+        let rest = &code[at + name.len()..];
+        !code[..at].ends_with(is_of_name) && !rest.starts_with(is_of_name)
+    };
+    let uses: Vec<usize> = code.match_indices(name).map(|(at, _)| at).filter(|at| is_own(*at)).take(MOST).collect();
+    let set = |at: usize| {
+        let rest = code[at + name.len()..].trim_start();
+        rest.starts_with('=') && !rest.starts_with("==")
+    };
+    let opens = |at: usize| {
+        OPENS.iter().any(|open| code[..at].ends_with(open)) && opens_for_reading(code[at + name.len()..].trim_start())
+    };
+    let sets = uses.iter().filter(|at| set(**at)).count();
+    sets == 1 && uses.len() > 1 && uses.len() < MOST && uses.iter().all(|at| set(*at) || opens(*at))
 }
 
 /// Whether what follows the name of a file that is opened asks for nothing but reading.

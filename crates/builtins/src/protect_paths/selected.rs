@@ -2,6 +2,7 @@
 //! can find files of Crosier, or those of agents that call it, and something writes or deletes what it found, a person is
 //! asked.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::holder::{can_be_wiring, is_part_of_wiring};
@@ -18,13 +19,16 @@ impl Protected {
         script: &Script,
         folders_of: impl Fn(usize) -> Vec<std::path::PathBuf>,
     ) -> Option<Ruling> {
+        let Some(readers) = readers(script) else {
+            return Some(Ruling::Ask("too many of its commands use what others print".to_owned()));
+        };
         for (at, search) in script.commands.iter().enumerate() {
             let Some(found) = found_by(search) else { continue };
-            let selects = |command: &Command, number: usize| {
-                number != at && changes(command, |word| comes_from(word, at, command))
+            let selects = |number: &usize| {
+                let command = &script.commands[*number];
+                *number > at && changes(command, |word| comes_from(word, at, command))
             };
-            let is_used = found.deletes
-                || script.commands.iter().enumerate().skip(at + 1).any(|(number, one)| selects(one, number));
+            let is_used = found.deletes || readers.get(&at).is_some_and(|numbers| numbers.iter().any(selects));
             if !is_used || !found.can_be_wiring {
                 continue;
             }
@@ -188,6 +192,46 @@ fn find_can_be(words: &[Word]) -> bool {
     }
     // Folders in which nothing is have no file.
     wanted.iter().all(|glob| glob_can_be(glob)) && !words.iter().any(|word| word.known() == Some("-empty"))
+}
+
+/// The places of the commands that have in their words what others print, by the places of those; none when there are
+/// too many.
+fn readers(script: &Script) -> Option<HashMap<usize, Vec<usize>>> {
+    /// No line that a person writes has more.
+    const MOST: usize = 1 << 16;
+    fn note(origin: &Origin, reader: usize, wrapper: Option<usize>, readers: &mut HashMap<usize, Vec<usize>>) -> usize {
+        let places = match origin {
+            Origin::Output(range) | Origin::Process(range) => range.clone(),
+            Origin::Choice(words) => {
+                let unknowns = words.iter().flat_map(Word::unknowns);
+                return unknowns.map(|unknown| note(&unknown.from, reader, wrapper, readers)).sum();
+            }
+            Origin::Other => match wrapper {
+                Some(at) => at..at + 1,
+                None => return 0,
+            },
+            _ => return 0,
+        };
+        let count = places.len();
+        for at in places {
+            let of_it = readers.entry(at).or_default();
+            if of_it.last() != Some(&reader) {
+                of_it.push(reader);
+            }
+        }
+        count
+    }
+    let (mut readers, mut count) = (HashMap::new(), 0);
+    for (reader, command) in script.commands.iter().enumerate() {
+        let words = command.words.iter().chain(command.redirections.iter().map(|one| &one.target));
+        for unknown in words.flat_map(Word::unknowns) {
+            count += note(&unknown.from, reader, command.wrapper, &mut readers);
+        }
+        if count > MOST {
+            return None;
+        }
+    }
+    Some(readers)
 }
 
 /// Whether a word is, or has in it, what the command at this place printed or found.

@@ -1,6 +1,6 @@
 //! Commands that show which variables a file like `.env` has, and none of their values: `cut -d= -f1 .env`.
 
-use crate::shell::{Command, Direction, Input, Script, Word};
+use crate::shell::{Command, Direction, Input, Redirection, Script, Word};
 
 /// What of a file with variables can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +25,31 @@ pub(super) fn shown(script: &Script, at: usize) -> Option<Shown> {
         let passes_on =
             matches!(command.name(), Some("cat" | "grep" | "egrep" | "sort" | "head" | "tail" | "uniq"))
                 && !command.redirections.iter().any(|one| one.descriptor != 2 && writes(one.direction));
-        let reads = |next: &&Command| matches!(&next.input, Input::Pipe(range) if range.contains(&at));
-        let next = script.commands.iter().enumerate().skip(at + 1).find(|(_, next)| reads(next))?.0;
         if !passes_on {
             return None;
         }
-        at = next;
+        at = reader(script, at)?;
+    }
+    None
+}
+
+/// The command that reads what the one at this place prints, or what the program around it prints: `time cat .env | …`.
+fn reader(script: &Script, at: usize) -> Option<usize> {
+    const MOST: usize = 4;
+    let mut at = at;
+    for _ in 0..MOST {
+        let reads = |next: &&Command| matches!(&next.input, Input::Pipe(range) if range.contains(&at));
+        let mut others = script.commands.iter().enumerate().skip(at + 1);
+        if let Some((next, _)) = others.find(|(_, next)| reads(next)) {
+            return Some(next);
+        }
+        at = script.commands.get(at)?.wrapper?;
+        let writes = |one: &Redirection| {
+            one.descriptor != 2 && matches!(one.direction, Direction::Write | Direction::Both)
+        };
+        if script.commands[at].redirections.iter().any(writes) {
+            return None;
+        }
     }
     None
 }
@@ -73,7 +92,11 @@ fn first_word(words: &[&str]) -> bool {
     let Some((pattern, body)) = code.split_once('{') else { return false };
     let first = body.matches("$1").count();
     let is_other = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    // `{print $1 "=…"}`
+    let quoted: Vec<&str> = body.split('"').collect();
+    let body: String = quoted.iter().step_by(2).copied().collect();
     !pattern.contains(['$', '(', ';'])
+        && quoted.len() % 2 == 1
         && code.matches('{').count() == 1
         && body.contains("print")
         && !body.contains(['(', '|', '>'])
@@ -95,8 +118,7 @@ fn without_values(words: &[&str]) -> bool {
             {
                 let fields: Vec<&str> = rest.split(mark).collect();
                 let [_, pattern, text, _flags] = fields[..] else { return false };
-                if !matches!(pattern, "=.*" | "=.*$" | "=.+" | "=.+$" | "=.\\+") || text.contains(['&', '\\'])
-                {
+                if !cuts_value(pattern, text) {
                     return false;
                 }
                 cuts = true;
@@ -106,6 +128,18 @@ fn without_values(words: &[&str]) -> bool {
         }
     }
     cuts
+}
+
+/// Whether all after the `=` is replaced, and the text instead shows no part of it: `s/=.*/=x/`, `s/^(KEY=).*/\1x/`.
+fn cuts_value(pattern: &str, text: &str) -> bool {
+    let pattern = pattern.trim_end_matches('$');
+    let Some(front) = [".*", ".+", ".\\+"].iter().find_map(|end| pattern.strip_suffix(end)) else { return false };
+    let Some((name, after)) = front.split_once('=') else { return false };
+    let is_name = |part: &str| !part.contains(['.', '|']) && !part.replace("[^=]", "").contains("[^");
+    // A group that ends right behind the sign.
+    let closes = matches!(after.replace([' ', '*'], "").as_str(), "" | ")" | "\\)");
+    let groups = front.matches('(').count();
+    is_name(name) && closes && !text.contains('&') && groups <= 1 && !text.replace("\\1", "").contains('\\')
 }
 
 /// `grep -q KEY`, `grep -c .`, `grep -oE '^[A-Z_]+='`

@@ -363,6 +363,8 @@ impl Parser {
         if !command.redirections.is_empty() {
             let input = super::simple::input_of(&command.redirections);
             self.feed(start, &input);
+            let does_something = |command: &Command| !matches!(command.name(), Some(":" | "true") | None);
+            command.execution.has_body = self.script.commands[start..].iter().any(does_something);
             self.script.commands.push(command);
         }
     }

@@ -89,6 +89,8 @@ pub(crate) struct Execution {
     pub(crate) is_endless: bool,
     /// It calls the function that it is a part of.
     pub(crate) is_recursive: bool,
+    /// Its redirections get what the commands of a compound command before it print.
+    pub(crate) has_body: bool,
 }
 
 /// `NAME=value` in front of a command.

@@ -39,6 +39,8 @@ struct Reader {
     /// In the brackets after it: `& ('a'+'b') x`.
     in_call: bool,
     variables: Vec<(String, String)>,
+    /// In brackets around one text of a list.
+    in_list: bool,
 }
 
 impl Reader {
@@ -48,7 +50,14 @@ impl Reader {
             Some(_) => self.word.push(c),
             None if matches!(c, '"' | '\'') => self.quote = Some(c),
             // They only keep the next character from its meaning.
-            None if matches!(c, '`' | '^') => {}
+            None if matches!(c, '`' | '^') => {
+                if let Some(mark) = rest.next_if(|next| matches!(next, '|' | '&' | '<' | '>' | '^' | '`')) {
+                    self.word.push(mark);
+                }
+            }
+            // `$a = 'push', ('--' + 'force')`: a list of texts.
+            None if c == '(' && self.is_list() => self.in_list = true,
+            None if c == ')' && self.in_list => self.in_list = false,
             None if c == '(' && self.calls && self.words.is_empty() && self.word.is_empty() => {
                 self.in_call = true;
             }
@@ -71,8 +80,44 @@ impl Reader {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        let value = self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(&word));
-        self.words.push(Word::literal(value.map_or(word.as_str(), |(_, value)| value)));
+        let value_of =
+            |word: &str| self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| value);
+        // `git @a`: the texts of a list, as words.
+        if let Some(list) = word.strip_prefix('@').and_then(|name| value_of(&format!("${name}"))) {
+            let texts = list.split(',').map(str::trim).filter(|text| !text.is_empty());
+            return self.words.extend(texts.map(Word::literal));
+        }
+        match value_of(&word) {
+            Some(value) => self.words.push(Word::literal(value.as_str())),
+            None => self.words.push(Word::literal(self.with_values(&word))),
+        }
+    }
+
+    /// A word with the variables of cmd in it: `!a!`, `%a%`.
+    fn with_values(&self, word: &str) -> String {
+        let mut text = word.to_owned();
+        if !word.contains(['!', '%']) {
+            return text;
+        }
+        for (name, value) in self.variables.iter().filter(|(name, _)| !name.starts_with('$')) {
+            for mark in ['!', '%'] {
+                let wanted = format!("{mark}{name}{mark}").to_ascii_lowercase();
+                while let Some(at) = text.to_ascii_lowercase().find(&wanted).filter(|_| !value.contains(mark)) {
+                    text.replace_range(at..at + wanted.len(), value);
+                }
+            }
+        }
+        text
+    }
+
+    /// Whether the words are the beginning of a list that a variable gets.
+    fn is_list(&self) -> bool {
+        let first = self.words.first().and_then(Word::known).is_some_and(|name| name.starts_with('$'));
+        first && self.words.get(1).and_then(Word::known) == Some("=") && (self.word.ends_with(',') || self.ends_with_comma())
+    }
+
+    fn ends_with_comma(&self) -> bool {
+        self.word.is_empty() && self.words.last().is_some_and(|word| word.show().ends_with(','))
     }
 
     /// Ends a command; `is_pipe` says whether the next one gets what it prints.
@@ -106,6 +151,18 @@ impl Reader {
                 None => return,
             },
             [name, sign, value] if sign.known() == Some("=") => (text(name), text(value)),
+            // `$a = 'push', 'origin'`
+            [name, sign, values @ ..] if sign.known() == Some("=") && text(&values[0]).contains(',') => {
+                (text(name), values.iter().map(text).collect::<Vec<_>>().join(""))
+            }
+            // `set a=rd`
+            [set, pair] if set.known().is_some_and(|set| set.eq_ignore_ascii_case("set")) => {
+                let Some((name, value)) = pair.known().and_then(|text| text.split_once('=')) else { return };
+                if !name.is_empty() && !name.contains(['!', '%', '$']) && self.variables.len() < MAX_VARIABLES {
+                    self.variables.push((name.to_owned(), value.to_owned()));
+                }
+                return;
+            }
             _ => return,
         };
         let is_name = name.len() > 1 && name.starts_with('$');
@@ -150,5 +207,8 @@ mod tests {
         assert_eq!(lines("$c = 'Remove-Item'; & $c -Force x")[1], "Remove-Item -Force x");
         assert_eq!(lines("R`emove-It`em x"), ["Remove-Item x"]);
         assert_eq!(lines("gps node | spps"), ["gps node", "spps"]);
+        assert_eq!(lines("$a = 'x','y',('--'+'z'); & git @a")[1], "git x y --z");
+        assert_eq!(lines("set a=rd&& !a! /s b")[1], "rd /s b");
+        assert_eq!(lines("echo a^|b"), ["echo a|b"]);
     }
 }

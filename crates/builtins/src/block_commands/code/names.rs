@@ -54,6 +54,21 @@ pub(super) const HIDDEN: &[&str] = &[
     "fromcharcode",
     "__import__",
     "constructor",
+    // Files and settings that are only put together so that their names cannot be seen.
+    ".ssh",
+    "id_rsa",
+    "id_ed25519",
+    ".aws",
+    ".netrc",
+    ".gnupg",
+    ".git-credentials",
+    "authorized_keys",
+    "autoapprove",
+    "chat.tools.autoapprove",
+    "bypasspermissions",
+    "skipdangerousmodepermissionprompt",
+    "enableallprojectmcpservers",
+    "disableallhooks",
 ];
 /// Calls that matter in code which other code puts together and then runs.
 pub(super) const HIDDEN_CALLS: &[&str] =

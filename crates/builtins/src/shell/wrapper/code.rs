@@ -154,7 +154,13 @@ impl Parser {
             self.file_code(at, &file);
         }
         let rest = words.get(from..).unwrap_or_default();
+        let is_fish = self.script.commands[at].name() == Some("fish");
         match rest.first() {
+            // Another language: what cannot be read in it says nothing.
+            Some(code) if is_fish && has_code => {
+                let text = super::fish::as_shell(&code.show());
+                self.perhaps_code(at, &Word::literal(text));
+            }
             Some(code) if has_code || unknown => self.code_with(at, code, rest.get(1..).unwrap_or_default()),
             Some(file) if is_stdin(file) || has_flag(options, 's') => self.stdin_code(at),
             Some(file) if descriptor(file).is_some() => {

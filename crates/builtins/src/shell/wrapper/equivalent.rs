@@ -34,6 +34,7 @@ impl Parser {
             "wget" => return self.wget_settings(at),
             "cargo" => return self.watched_by_cargo(at),
             "cmake" => of_cmake(words),
+            "rtk" => of_rtk(words),
             "uv" => of_uv(words),
             "pipx" => of_pipx(words),
             "deno" => of_deno(words),
@@ -255,6 +256,18 @@ pub(super) fn unversioned(words: &[Word]) -> Vec<Word> {
         *first = Word::literal(name);
     }
     words
+}
+
+/// `rtk read FILE`, `rtk env`, `rtk err COMMAND`: subcommands of its own, which shorten what others print.
+fn of_rtk(words: &[Word]) -> Option<Vec<Word>> {
+    let (verb, rest) = words.split_first()?;
+    let program = match verb.known()? {
+        "read" | "json" | "log" | "smart" => "cat",
+        "env" => "env",
+        "err" | "proxy" | "summary" | "test" => return Some(rest.to_vec()),
+        _ => return None,
+    };
+    Some(std::iter::once(Word::literal(program)).chain(rest.iter().cloned()).collect())
 }
 
 /// `cmake -E rm …`: its own names for what programs for files do.

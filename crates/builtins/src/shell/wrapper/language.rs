@@ -67,7 +67,27 @@ const INTERPRETERS: [&str; 55] = [
 ];
 
 /// Programs that take statements or commands on their standard input.
-const READERS: [&str; 42] = [
+const READERS: [&str; 62] = [
+    "sqlplus",
+    "sqlcl",
+    "snowsql",
+    "isql",
+    "osql",
+    "tsql",
+    "beeline",
+    "hive",
+    "trino",
+    "presto",
+    "spark-sql",
+    "cypher-shell",
+    "db2",
+    "bq",
+    "impala-shell",
+    "vsql",
+    "ysqlsh",
+    "sqlite",
+    "clickhouse-local",
+    "litecli",
     "psql",
     "mysql",
     "mariadb",
@@ -397,10 +417,34 @@ impl Parser {
                 }
                 None => line.split_once(':')?.1.split_once(';')?.1,
             };
-            Some(code.trim_start_matches(['@', '-', ' ']).to_owned())
+            Some(of_make(code.trim_start_matches(['@', '-', ' '])))
         };
         for code in text.lines().filter_map(of_line).take(MAX) {
             self.perhaps_code(at, &Word::literal(code));
         }
     }
+}
+
+/// A line of a makefile as a shell gets it: `$(HOME)` is a variable, and `$$` is one `$`.
+fn of_make(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('$') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let name = rest.strip_prefix('(').and_then(|inner| inner.split_once(')'));
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        match name.filter(|(name, _)| !name.is_empty() && is_name(name)) {
+            Some((name, after)) => {
+                text.push_str(&format!("${{{name}}}"));
+                rest = after;
+            }
+            None => {
+                text.push('$');
+                rest = rest.strip_prefix('$').unwrap_or(rest);
+            }
+        }
+    }
+    text.push_str(rest);
+    text
 }

@@ -5,6 +5,7 @@
 
 mod code;
 mod equivalent;
+mod fish;
 mod file;
 mod found;
 mod git;

@@ -124,6 +124,8 @@ pub(super) static TABLE: &[Wrapper] = &[
     row(&["nice"], Words(0), Transparent, "n").long(&["--adjustment"]),
     row(&["ionice"], Words(0), Transparent, "cnpPu").long(&["--class", "--classdata", "--pid"]),
     row(&["time"], Words(0), Transparent, "fo").long(&["--format", "--output"]),
+    // It shortens what the command prints.
+    row(&["rtk"], Words(0), Transparent, ""),
     row(&["timeout"], Words(1), Transparent, "sk").long(&["--signal", "--kill-after"]),
     row(&["stdbuf"], Words(0), Transparent, "ioe").long(&["--input", "--output", "--error"]),
     row(&["chrt", "taskset"], Words(1), Transparent, "TPD"),
