@@ -43,8 +43,7 @@ pub(super) fn drops_beyond(text: &str) -> bool {
 }
 
 /// What joins two texts in SQL and in Lua.
-const JOINS: [&str; 8] =
-    ["'||'", "' || '", "'..'", "' .. '", "\"..\"", "\" .. \"", "'+'", "' + '"];
+const JOINS: [&str; 8] = ["'||'", "' || '", "'..'", "' .. '", "\"..\"", "\" .. \"", "'+'", "' + '"];
 
 /// Words that are enough by themselves.
 const DESTRUCTIVE: [&str; 14] = [

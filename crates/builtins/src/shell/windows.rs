@@ -80,8 +80,9 @@ impl Reader {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        let value_of =
-            |word: &str| self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| value);
+        let value_of = |word: &str| {
+            self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| value)
+        };
         // `git @a`: the texts of a list, as words.
         if let Some(list) = word.strip_prefix('@').and_then(|name| value_of(&format!("${name}"))) {
             let texts = list.split(',').map(str::trim).filter(|text| !text.is_empty());
@@ -102,7 +103,8 @@ impl Reader {
         for (name, value) in self.variables.iter().filter(|(name, _)| !name.starts_with('$')) {
             for mark in ['!', '%'] {
                 let wanted = format!("{mark}{name}{mark}").to_ascii_lowercase();
-                while let Some(at) = text.to_ascii_lowercase().find(&wanted).filter(|_| !value.contains(mark)) {
+                while let Some(at) = text.to_ascii_lowercase().find(&wanted).filter(|_| !value.contains(mark))
+                {
                     text.replace_range(at..at + wanted.len(), value);
                 }
             }
@@ -113,7 +115,9 @@ impl Reader {
     /// Whether the words are the beginning of a list that a variable gets.
     fn is_list(&self) -> bool {
         let first = self.words.first().and_then(Word::known).is_some_and(|name| name.starts_with('$'));
-        first && self.words.get(1).and_then(Word::known) == Some("=") && (self.word.ends_with(',') || self.ends_with_comma())
+        first
+            && self.words.get(1).and_then(Word::known) == Some("=")
+            && (self.word.ends_with(',') || self.ends_with_comma())
     }
 
     fn ends_with_comma(&self) -> bool {
@@ -158,7 +162,8 @@ impl Reader {
             // `set a=rd`
             [set, pair] if set.known().is_some_and(|set| set.eq_ignore_ascii_case("set")) => {
                 let Some((name, value)) = pair.known().and_then(|text| text.split_once('=')) else { return };
-                if !name.is_empty() && !name.contains(['!', '%', '$']) && self.variables.len() < MAX_VARIABLES {
+                if !name.is_empty() && !name.contains(['!', '%', '$']) && self.variables.len() < MAX_VARIABLES
+                {
                     self.variables.push((name.to_owned(), value.to_owned()));
                 }
                 return;
