@@ -23,7 +23,12 @@ impl<'a> CommandContext<'a> {
                 let stored = |word: &Word| matches!(word.known(), Some("--cached" | "--staged" | "--"));
                 command.arguments().iter().any(stored)
             };
-            command.name() == Some("git") && is_diff && words.all(of_files) && !is_stored()
+            let is_listed = || {
+                let has =
+                    |wanted: &[&str]| command.arguments().iter().any(|word| wanted.contains(&word.head()));
+                has(&["ls-files"]) && has(&["-m", "--modified", "-mz", "-zm"])
+            };
+            command.name() == Some("git") && (is_listed() || (is_diff && words.all(of_files) && !is_stored()))
         };
         self.feeding().iter().any(is_own)
     }
