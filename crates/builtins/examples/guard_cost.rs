@@ -18,7 +18,7 @@ use crosier::config::Loader;
 use crosier::payload::PreToolUse;
 use crosier::{Catalog, Engine, Event, Json};
 
-const GUARDS: [&str; 4] = ["none", "block-commands", "protect-paths", "permissions"];
+const GUARDS: [&str; 5] = ["none", "block-commands", "protect-paths", "permissions", "self-guard"];
 
 const LINES: [(&str, &str); 7] = [
     ("list", "ls -la"),
@@ -31,9 +31,13 @@ const LINES: [(&str, &str); 7] = [
 ];
 
 /// A start, and what is repeated up to 64 KiB.
-const HOSTILE: [(&str, &str, &str); 32] = [
+const HOSTILE: [(&str, &str, &str); 36] = [
     ("lists", "", "ls\n"),
     ("listed-files", "", "ls src\n"),
+    ("listed-output", "", "ls $(ls);"),
+    ("captured", "", "X=$(cat .env);"),
+    ("untracked", "", "git ls-files -o|xargs rm;"),
+    ("fish", "fish -c '", "for i in (a); b; end;"),
     ("eval", "", "eval "),
     ("sudo", "", "sudo "),
     ("commands", "", "rm -rf x; "),

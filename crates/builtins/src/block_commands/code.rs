@@ -137,11 +137,13 @@ impl CommandContext<'_> {
         let is_start = |text: &str| matches!(text, "." | "./") && (is_picky || !is_deleted_here());
         // One file is deleted: a plain name is that of a file, or a word of some command.
         let trees = has(DELETES_TREES) || lower.contains("recursive") || lower.contains("rmdir");
-        let is_name = |text: &str| !trees && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_name =
+            |text: &str| !trees && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let removes = |text: &String| {
             !is_start(text)
                 && !is_name(text)
-                && self.stops(&format!("rm -rf {}", quoted(text))) && !is_just_text(code, text)
+                && self.stops(&format!("rm -rf {}", quoted(text)))
+                && !is_just_text(code, text)
         };
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;

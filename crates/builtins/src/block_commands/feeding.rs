@@ -23,7 +23,12 @@ impl<'a> CommandContext<'a> {
                 let stored = |word: &Word| matches!(word.known(), Some("--cached" | "--staged" | "--"));
                 command.arguments().iter().any(stored)
             };
-            command.name() == Some("git") && is_diff && words.all(of_files) && !is_stored()
+            let is_listed = || {
+                let has =
+                    |wanted: &[&str]| command.arguments().iter().any(|word| wanted.contains(&word.head()));
+                has(&["ls-files"]) && has(&["-m", "--modified", "-mz", "-zm"])
+            };
+            command.name() == Some("git") && (is_listed() || (is_diff && words.all(of_files) && !is_stored()))
         };
         self.feeding().iter().any(is_own)
     }
@@ -37,7 +42,10 @@ impl<'a> CommandContext<'a> {
         };
         let marks = |command: &Command| {
             matches!(command.name(), Some("grep" | "egrep" | "awk" | "sed"))
-                && command.arguments().iter().any(|word| word.show().contains("??") || word.show().contains("\\?"))
+                && command
+                    .arguments()
+                    .iter()
+                    .any(|word| word.show().contains("??") || word.show().contains("\\?"))
         };
         let is_marked = found.iter().any(|command| marks(command));
         found.iter().any(|command| {
@@ -53,14 +61,16 @@ impl<'a> CommandContext<'a> {
     pub(super) fn gets_broad_search(&self) -> bool {
         // What a person's other programs, servers and agents are called, too.
         const BROAD: [&str; 24] = [
-            "node", "python", "python3", "java", "ruby", "php", "bash", "zsh", "sh", "ssh", "sshd", "code", "chrome",
-            "firefox", "docker", "postgres", "mysql", "mysqld", "claude", "electron", "cursor", "go", "deno", "bun",
+            "node", "python", "python3", "java", "ruby", "php", "bash", "zsh", "sh", "ssh", "sshd", "code",
+            "chrome", "firefox", "docker", "postgres", "mysql", "mysqld", "claude", "electron", "cursor",
+            "go", "deno", "bun",
         ];
         let found = self.feeding();
         let lists = found.iter().any(|command| command.name() == Some("ps"));
         let selects = found.iter().filter(|command| {
             let inverts = |word: &Word| word.head().starts_with('-') && word.head().contains('v');
-            matches!(command.name(), Some("grep" | "egrep" | "rg")) && !command.arguments().iter().any(inverts)
+            matches!(command.name(), Some("grep" | "egrep" | "rg"))
+                && !command.arguments().iter().any(inverts)
         });
         let patterns: Vec<String> = selects
             .filter_map(|command| command.arguments().iter().find(|word| !word.head().starts_with('-')))
@@ -75,7 +85,8 @@ impl<'a> CommandContext<'a> {
         let command = self.command;
         let changes = |word: &Word| {
             let head = word.head();
-            head.starts_with("--in") || (head.starts_with('-') && !head.starts_with("--") && head.contains('i'))
+            head.starts_with("--in")
+                || (head.starts_with('-') && !head.starts_with("--") && head.contains('i'))
         };
         let writes = || {
             command.redirections.iter().any(|one| {

@@ -129,8 +129,8 @@ fn asks_for_help(command: &Command) -> bool {
     const OF_WINDOWS: [&str; 9] =
         ["shutdown", "format", "diskpart", "bcdedit", "vssadmin", "taskkill", "wmic", "cipher", "schtasks"];
     const HAVE_HELP: [&str; 16] = [
-        "cargo", "npm", "pnpm", "yarn", "gem", "git", "docker", "podman", "helm", "go", "poetry", "rustup", "brew",
-        "dart", "flutter", "conda",
+        "cargo", "npm", "pnpm", "yarn", "gem", "git", "docker", "podman", "helm", "go", "poetry", "rustup",
+        "brew", "dart", "flutter", "conda",
     ];
     let [program, first, rest @ ..] = command.words.as_slice() else { return false };
     let name = program.known().map(crate::shell::base_name).unwrap_or_default();

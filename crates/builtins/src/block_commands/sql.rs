@@ -6,6 +6,11 @@ pub(super) fn destroys(text: &str) -> bool {
     // Comments can stand in for spaces: DROP/**/TABLE. Texts can be joined: 'DR'||'OP TABLE', "FLUSH".."DB".
     let text = text.replace("/**/", " ");
     let text = JOINS.iter().fold(text, |text, join| text.replace(join, ""));
+    // CONCAT('DR', 'OP TABLE')
+    let joined = text.contains("concat(").then(|| text.replace("','", "").replace("', '", ""));
+    if joined.is_some_and(|text| DESTRUCTIVE.iter().any(|words| has_words(&text, words))) {
+        return true;
+    }
     text.split(';')
         .any(|statement| statement_destroys(statement.trim_start_matches(['\'', '"', ' ', '(', '\n'])))
         || DESTRUCTIVE.iter().any(|words| has_words(&text, words))
@@ -43,8 +48,7 @@ pub(super) fn drops_beyond(text: &str) -> bool {
 }
 
 /// What joins two texts in SQL and in Lua.
-const JOINS: [&str; 8] =
-    ["'||'", "' || '", "'..'", "' .. '", "\"..\"", "\" .. \"", "'+'", "' + '"];
+const JOINS: [&str; 8] = ["'||'", "' || '", "'..'", "' .. '", "\"..\"", "\" .. \"", "'+'", "' + '"];
 
 /// Words that are enough by themselves.
 const DESTRUCTIVE: [&str; 14] = [
@@ -117,7 +121,11 @@ fn has_words(text: &str, words: &str) -> bool {
 
 /// The same for document databases.
 fn document_destroys(text: &str) -> bool {
-    const CALLS: [&str; 9] = [
+    const CALLS: [&str; 13] = [
+        "['dropdatabase']",
+        "[\"dropdatabase\"]",
+        "['deletemany']({})",
+        "['drop']()",
         "dropdatabase(",
         ".drop(",
         ".dropindexes(",

@@ -293,13 +293,15 @@ fn is_only_opened(code: &str, before: &str, after: &str) -> bool {
         let rest = &code[at + name.len()..];
         !code[..at].ends_with(is_of_name) && !rest.starts_with(is_of_name)
     };
-    let uses: Vec<usize> = code.match_indices(name).map(|(at, _)| at).filter(|at| is_own(*at)).take(MOST).collect();
+    let uses: Vec<usize> =
+        code.match_indices(name).map(|(at, _)| at).filter(|at| is_own(*at)).take(MOST).collect();
     let set = |at: usize| {
         let rest = code[at + name.len()..].trim_start();
         rest.starts_with('=') && !rest.starts_with("==")
     };
     let opens = |at: usize| {
-        OPENS.iter().any(|open| code[..at].ends_with(open)) && opens_for_reading(code[at + name.len()..].trim_start())
+        OPENS.iter().any(|open| code[..at].ends_with(open))
+            && opens_for_reading(code[at + name.len()..].trim_start())
     };
     let sets = uses.iter().filter(|at| set(**at)).count();
     sets == 1 && uses.len() > 1 && uses.len() < MOST && uses.iter().all(|at| set(*at) || opens(*at))

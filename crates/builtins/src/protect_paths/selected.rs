@@ -28,7 +28,8 @@ impl Protected {
                 let command = &script.commands[*number];
                 *number > at && changes(command, |word| comes_from(word, at, command))
             };
-            let is_used = found.deletes || readers.get(&at).is_some_and(|numbers| numbers.iter().any(selects));
+            let is_used =
+                found.deletes || readers.get(&at).is_some_and(|numbers| numbers.iter().any(selects));
             if !is_used || !found.can_be_wiring {
                 continue;
             }
@@ -199,7 +200,12 @@ fn find_can_be(words: &[Word]) -> bool {
 fn readers(script: &Script) -> Option<HashMap<usize, Vec<usize>>> {
     /// No line that a person writes has more.
     const MOST: usize = 1 << 16;
-    fn note(origin: &Origin, reader: usize, wrapper: Option<usize>, readers: &mut HashMap<usize, Vec<usize>>) -> usize {
+    fn note(
+        origin: &Origin,
+        reader: usize,
+        wrapper: Option<usize>,
+        readers: &mut HashMap<usize, Vec<usize>>,
+    ) -> usize {
         let places = match origin {
             Origin::Output(range) | Origin::Process(range) => range.clone(),
             Origin::Choice(words) => {

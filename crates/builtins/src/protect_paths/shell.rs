@@ -14,6 +14,9 @@ use crate::tool::Access;
 /// More words than this are not looked up.
 const MAX_WORDS: usize = 5_000;
 
+/// More uses of protected files than this are not told apart: each needs a look at the whole line.
+const MAX_OBJECTIONS: usize = 256;
+
 /// A word of a command and how the command uses it.
 #[derive(Clone, Copy)]
 struct WordUse<'a> {
@@ -32,7 +35,7 @@ impl Protected {
     pub(super) fn judge_script(&self, script: &Script, places: Places<'_>) -> Ruling {
         let folders = script.folders(places);
         let resolver = Resolver::default();
-        let (mut seen, mut looked_at) = (HashSet::new(), 0);
+        let (mut seen, mut looked_at, mut objections) = (HashSet::new(), 0, 0);
         let mut asked = Ruling::Nothing;
         for (at, command) in script.commands.iter().enumerate() {
             let files = command.files();
@@ -89,6 +92,10 @@ impl Protected {
                 if ruling == Ruling::Nothing {
                     seen.insert(use_key);
                     continue;
+                }
+                objections += 1;
+                if objections > MAX_OBJECTIONS {
+                    return Ruling::Ask("it names protected files too often to look at each".to_owned());
                 }
                 match Intent::new(script, at, &files).soften(file, effect, ruling) {
                     Ruling::Nothing => {}

@@ -133,7 +133,9 @@ fn without_values(words: &[&str]) -> bool {
 /// Whether all after the `=` is replaced, and the text instead shows no part of it: `s/=.*/=x/`, `s/^(KEY=).*/\1x/`.
 fn cuts_value(pattern: &str, text: &str) -> bool {
     let pattern = pattern.trim_end_matches('$');
-    let Some(front) = [".*", ".+", ".\\+"].iter().find_map(|end| pattern.strip_suffix(end)) else { return false };
+    let Some(front) = [".*", ".+", ".\\+"].iter().find_map(|end| pattern.strip_suffix(end)) else {
+        return false;
+    };
     let Some((name, after)) = front.split_once('=') else { return false };
     let is_name = |part: &str| !part.contains(['.', '|']) && !part.replace("[^=]", "").contains("[^");
     // A group that ends right behind the sign.

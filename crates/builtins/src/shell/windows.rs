@@ -57,7 +57,20 @@ impl Reader {
             }
             // `$a = 'push', ('--' + 'force')`: a list of texts.
             None if c == '(' && self.is_list() => self.in_list = true,
-            None if c == ')' && self.in_list => self.in_list = false,
+            // `@('push', '--force')`
+            None if c == '(' && self.word == "@" => {
+                self.word.clear();
+                self.in_list = true;
+            }
+            None if c == ')' && self.in_list => {
+                self.in_list = false;
+                if self.words.get(1).and_then(Word::known) != Some("=") {
+                    let texts = std::mem::take(&mut self.word);
+                    self.words.extend(
+                        texts.split(',').map(str::trim).filter(|text| !text.is_empty()).map(Word::literal),
+                    );
+                }
+            }
             None if c == '(' && self.calls && self.words.is_empty() && self.word.is_empty() => {
                 self.in_call = true;
             }
@@ -80,8 +93,9 @@ impl Reader {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        let value_of =
-            |word: &str| self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| value);
+        let value_of = |word: &str| {
+            self.variables.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| value)
+        };
         // `git @a`: the texts of a list, as words.
         if let Some(list) = word.strip_prefix('@').and_then(|name| value_of(&format!("${name}"))) {
             let texts = list.split(',').map(str::trim).filter(|text| !text.is_empty());
@@ -102,7 +116,8 @@ impl Reader {
         for (name, value) in self.variables.iter().filter(|(name, _)| !name.starts_with('$')) {
             for mark in ['!', '%'] {
                 let wanted = format!("{mark}{name}{mark}").to_ascii_lowercase();
-                while let Some(at) = text.to_ascii_lowercase().find(&wanted).filter(|_| !value.contains(mark)) {
+                while let Some(at) = text.to_ascii_lowercase().find(&wanted).filter(|_| !value.contains(mark))
+                {
                     text.replace_range(at..at + wanted.len(), value);
                 }
             }
@@ -113,7 +128,9 @@ impl Reader {
     /// Whether the words are the beginning of a list that a variable gets.
     fn is_list(&self) -> bool {
         let first = self.words.first().and_then(Word::known).is_some_and(|name| name.starts_with('$'));
-        first && self.words.get(1).and_then(Word::known) == Some("=") && (self.word.ends_with(',') || self.ends_with_comma())
+        first
+            && self.words.get(1).and_then(Word::known) == Some("=")
+            && (self.word.ends_with(',') || self.ends_with_comma())
     }
 
     fn ends_with_comma(&self) -> bool {
@@ -130,6 +147,10 @@ impl Reader {
         }
         let mut words = std::mem::take(&mut self.words);
         self.remember(&words);
+        // In batch files it runs what follows.
+        if words.len() > 1 && words[0].known().is_some_and(|name| name.eq_ignore_ascii_case("call")) {
+            words.remove(0);
+        }
         let name = words[0].known().unwrap_or_default();
         // In cmd `type` prints a file; in the shells that the other lists are about it does not.
         if name.eq_ignore_ascii_case("type") {
@@ -158,7 +179,8 @@ impl Reader {
             // `set a=rd`
             [set, pair] if set.known().is_some_and(|set| set.eq_ignore_ascii_case("set")) => {
                 let Some((name, value)) = pair.known().and_then(|text| text.split_once('=')) else { return };
-                if !name.is_empty() && !name.contains(['!', '%', '$']) && self.variables.len() < MAX_VARIABLES {
+                if !name.is_empty() && !name.contains(['!', '%', '$']) && self.variables.len() < MAX_VARIABLES
+                {
                     self.variables.push((name.to_owned(), value.to_owned()));
                 }
                 return;
@@ -166,7 +188,8 @@ impl Reader {
             _ => return,
         };
         let is_name = name.len() > 1 && name.starts_with('$');
-        if is_name && !value.is_empty() && self.variables.len() < MAX_VARIABLES {
+        // `@` begins a table of parameters.
+        if is_name && !value.is_empty() && value != "@" && self.variables.len() < MAX_VARIABLES {
             self.variables.push((name, value));
         }
     }
@@ -208,6 +231,8 @@ mod tests {
         assert_eq!(lines("R`emove-It`em x"), ["Remove-Item x"]);
         assert_eq!(lines("gps node | spps"), ["gps node", "spps"]);
         assert_eq!(lines("$a = 'x','y',('--'+'z'); & git @a")[1], "git x y --z");
+        assert_eq!(lines("$a = @('x', 'y'); & git @a")[1], "git x y");
+        assert_eq!(lines("git @('x','y') z"), ["git x y z"]);
         assert_eq!(lines("set a=rd&& !a! /s b")[1], "rd /s b");
         assert_eq!(lines("echo a^|b"), ["echo a|b"]);
     }

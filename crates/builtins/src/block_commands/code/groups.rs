@@ -3,8 +3,8 @@
 /// Code of Ruby without the texts in `%q{…}`, when nothing in the rest of it could run or store them.
 pub(super) fn without_plain_texts(code: &str, language: &str) -> String {
     const USES: [&str; 14] = [
-        "eval", "system", "exec", "spawn", "popen", "send", "`", "%x", "write", "file", "io.", "open", "define",
-        "instance",
+        "eval", "system", "exec", "spawn", "popen", "send", "`", "%x", "write", "file", "io.", "open",
+        "define", "instance",
     ];
     if !language.starts_with("ruby") || !code.contains("%q") {
         return code.to_owned();

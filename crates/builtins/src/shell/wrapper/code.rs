@@ -154,10 +154,11 @@ impl Parser {
             self.file_code(at, &file);
         }
         let rest = words.get(from..).unwrap_or_default();
-        let is_fish = self.script.commands[at].name() == Some("fish");
+        let name = self.script.commands[at].name();
+        let is_foreign = matches!(name, Some("fish" | "nu" | "elvish" | "xonsh" | "ion"));
         match rest.first() {
             // Another language: what cannot be read in it says nothing.
-            Some(code) if is_fish && has_code => {
+            Some(code) if is_foreign && has_code => {
                 let text = super::fish::as_shell(&code.show());
                 self.perhaps_code(at, &Word::literal(text));
             }

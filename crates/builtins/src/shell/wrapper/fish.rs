@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn commands_are_found() {
         for (code, wanted) in [
-            ("set out (complete -C \"git clean \"); count $out", "set out $(complete -C \"git clean \")\ncount $out\n"),
+            (
+                "set out (complete -C \"git clean \"); count $out",
+                "set out $(complete -C \"git clean \")\ncount $out\n",
+            ),
             ("for f in *.fish; rm $f; or begin; echo a; end; end", "rm $f\necho a\n"),
             ("set -g x /tmp/a; if test -e $x; rm -r $x; end", "x=/tmp/a\ntest -e $x\nrm -r $x\n"),
             ("function a; end; echo 'b; c'", "echo 'b; c'\n"),

@@ -5,8 +5,8 @@
 
 mod code;
 mod equivalent;
-mod fish;
 mod file;
+mod fish;
 mod found;
 mod git;
 mod language;

@@ -95,6 +95,7 @@ pub(super) const SHELLS: &[&str] = &[
 /// Every program whose command line is inspected.
 pub(super) static TABLE: &[Wrapper] = &[
     row(SHELLS, Shell, Own, "oO").long(&["--rcfile", "--init-file"]),
+    row(&["nu", "elvish", "xonsh", "ion"], Shell, Own, ""),
     row(&["sudo"], Assigned, Own, "ugpCRTDhrtUcl").long(&[
         "--user",
         "--group",
