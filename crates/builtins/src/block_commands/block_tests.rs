@@ -16,7 +16,11 @@ fn engine(options: &Value, folder: &std::path::Path) -> Result<Engine, String> {
 }
 
 fn bash(engine: &Engine, line: &str) -> Outcome {
-    let event = json!({"tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/w"}).to_string();
+    bash_in("/w", engine, line)
+}
+
+fn bash_in(folder: &str, engine: &Engine, line: &str) -> Outcome {
+    let event = json!({"tool_name": "Bash", "tool_input": {"command": line}, "cwd": folder}).to_string();
     engine.fire_blocking(engine.event("PreToolUse", event.as_bytes()).unwrap())
 }
 
@@ -42,6 +46,22 @@ fn the_reason_names_the_entry_and_the_safer_way() {
         "{reason}"
     );
     assert_eq!(bash(&engine, "ls").decision, None);
+}
+
+#[test]
+fn a_project_may_be_in_a_folder_of_services() {
+    let engine = engine(&json!({}), "/".as_ref()).unwrap();
+    for folder in ["/srv/app", "/opt/work/app", "/root/app", "/var/www/app"] {
+        for line in ["rm -rf dist", "rm -rf build/ *.egg-info", "find . -name __pycache__ -exec rm -rf {} +"]
+        {
+            assert_eq!(bash_in(folder, &engine, line).decision, None, "{line} in {folder}");
+        }
+        for line in ["rm -rf ../other", "rm -rf .", &format!("rm -rf {folder}")] {
+            assert!(bash_in(folder, &engine, line).decision.is_some(), "{line} in {folder}");
+        }
+    }
+    assert!(bash_in("/etc/nginx", &engine, "rm -rf sites-enabled").decision.is_some());
+    assert!(bash_in("/var/lib/mysql", &engine, "rm -rf data").decision.is_some());
 }
 
 #[test]

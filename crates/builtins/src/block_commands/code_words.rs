@@ -462,6 +462,7 @@ pub(super) const DENSE_RECORDS: &[&str] = &[
     ".drop_all(",
     ".drop_database(",
     ".dropdatabase(",
+    ").drop()",
     ".flushall(",
     ".flushdb(",
     ".drop_collection(",

@@ -76,7 +76,8 @@ impl<'a> CommandContext<'a> {
         let shown = root.show();
         let is_path = shown.starts_with(['/', '~']) || shown.starts_with("${HOME}");
         let path = normal(&shown, self.places.cwd);
-        is_path && (self.is_top(&path) || is_system(&path) || is_home_folder(&path))
+        is_path
+            && (self.is_top(&path) || (is_system(&path) && !self.is_own_work(&path)) || is_home_folder(&path))
     }
 
     /// The searches whose results the command gets.

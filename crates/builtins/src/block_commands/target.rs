@@ -82,11 +82,12 @@ impl<'a> CommandContext<'a> {
                 Target::Top(Operand::Last) if !last => false,
                 Target::Top(Operand::NotLast) if last => false,
                 Target::Top(_) => self.is_top(path),
-                Target::System => is_system(path),
+                Target::System => is_system(path) && !self.is_own_work(path),
                 Target::HomeFolder => {
                     // `../other` is beside the project, not somebody's documents.
                     let is_named = shown.starts_with(['/', '~', '$']) || is_home(&folder.to_string_lossy());
-                    is_named && is_home_folder(path)
+                    is_named
+                        && (is_home_folder(path) || (is_among_documents(path) && !self.is_own_work(path)))
                 }
                 Target::Elsewhere => self.is_elsewhere() && is_absolute_and_kept(shown),
                 Target::Here => {
@@ -175,6 +176,18 @@ impl<'a> CommandContext<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a path is the folder in which the line starts, or inside it. People keep projects in folders of services, too, and
+    /// in `/root`; in other system folders nothing is somebody's project.
+    pub(super) fn is_own_work(&self, path: &str) -> bool {
+        const HOLD_PROJECTS: [&str; 6] =
+            ["/opt/", "/root/", "/srv/", "/usr/local/src/", "/usr/src/", "/var/www/"];
+        let folder = self.places.cwd;
+        Path::new(path).starts_with(folder)
+            && folder.to_str().is_some_and(|folder| {
+                !is_system(folder) || HOLD_PROJECTS.iter().any(|above| folder.starts_with(above))
+            })
     }
 
     /// Whether this folder is inside the one in which the line starts, or among temporary files.
@@ -321,6 +334,18 @@ fn in_homes(path: &str) -> Option<&str> {
 fn is_home(path: &str) -> bool {
     let name = in_homes(path);
     matches!(path, "~" | "/~") || name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+}
+
+/// Anything below `~/Documents` and the like that no build makes again.
+fn is_among_documents(path: &str) -> bool {
+    const PERSONAL: [&str; 7] =
+        ["Desktop", "Documents", "Downloads", "Movies", "Music", "Pictures", "Videos"];
+    let in_home = match path.strip_prefix("~/") {
+        Some(name) => Some(name.to_owned()),
+        None => in_home(path).and_then(|path| path.strip_prefix("~/").map(str::to_owned)),
+    };
+    let first = in_home.as_deref().and_then(|path| path.split('/').next());
+    first.is_some_and(|first| PERSONAL.contains(&first)) && is_absolute_and_kept(path)
 }
 
 /// `~/Documents`, and folders of the person's settings such as `~/.config`.
