@@ -90,7 +90,8 @@ impl CommandContext<'_> {
             Spare::Installer => self.runs_installer(),
             Spare::Local => self.is_local_server(),
             Spare::Process => self.gets_named_processes(),
-            Spare::Stash => !self.has_saved_work(),
+            // A name that is known only at run time can be the name of each stash in turn.
+            Spare::Stash => !self.has_saved_work() && words.iter().all(|word| word.known().is_some()),
             Spare::Work => self.has_saved_work() || self.is_temporary_copy(),
             Spare::Volume => {
                 let names = operands(words, &[]).skip(2);
