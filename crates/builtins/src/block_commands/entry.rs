@@ -79,6 +79,8 @@ pub(super) enum Target {
     System,
     /// A folder directly inside a home folder.
     HomeFolder,
+    /// A folder beside the one where the line starts.
+    Beside,
     /// An absolute path in a container or on another machine.
     Elsewhere,
     /// Everything in the folder where it runs.
@@ -96,6 +98,7 @@ impl Target {
             "TOP" => Self::Top(Operand::Any),
             "SYSTEM" => Self::System,
             "HOME_FOLDER" => Self::HomeFolder,
+            "BESIDE" => Self::Beside,
             "IN_TOP" => Self::InTop,
             "ELSEWHERE" => Self::Elsewhere,
             "TOP_SOURCE" => Self::Top(Operand::NotLast),

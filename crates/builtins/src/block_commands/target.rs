@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
+use super::disposable::{is_disposable, parts};
 use super::entry::{Entry, Operand, Target};
 use super::fit::{CommandContext, is_change, is_read};
 use crate::shell::{Command, Effect, FileUse, Input, Origin, Unknown, Word, normal};
@@ -89,6 +90,7 @@ impl<'a> CommandContext<'a> {
                     is_named
                         && (is_home_folder(path) || (is_among_documents(path) && !self.is_own_work(path)))
                 }
+                Target::Beside => self.is_beside(shown, path),
                 Target::Elsewhere => self.is_elsewhere() && is_absolute_and_kept(shown),
                 Target::Here => {
                     let all = matches!(
@@ -188,6 +190,24 @@ impl<'a> CommandContext<'a> {
             && folder.to_str().is_some_and(|folder| {
                 !is_system(folder) || HOLD_PROJECTS.iter().any(|above| folder.starts_with(above))
             })
+    }
+
+    /// Whether a relative path leads to a folder right beside the one in which the line starts, whose name says neither that
+    /// it is made again nor that it is a copy.
+    fn is_beside(&self, shown: &str, path: &str) -> bool {
+        const COPIES: [&str; 8] = ["bak", "bench", "clone", "copy", "old", "out", "worktree", "wt"];
+        let path = Path::new(path);
+        let above = self.places.cwd.parent().filter(|above| *above != Path::new("/"));
+        let is_beside = above.is_some() && path.parent() == above;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_copy = parts(&name).any(|part| COPIES.contains(&part)) || is_disposable(&name);
+        !shown.starts_with(['/', '~', '$'])
+            && is_beside
+            && path != self.places.cwd
+            && !path.starts_with("/tmp")
+            && !name.contains(['*', '?', '$'])
+            && !is_copy
+            && is_absolute_and_kept(&path.to_string_lossy())
     }
 
     /// Whether this folder is inside the one in which the line starts, or among temporary files.
