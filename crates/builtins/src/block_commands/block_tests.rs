@@ -60,6 +60,21 @@ fn a_project_may_be_in_a_folder_of_services() {
             assert!(bash_in(folder, &engine, line).decision.is_some(), "{line} in {folder}");
         }
     }
+    // Only a project's own folder holds its work, not one above folders of services or above somebody's documents.
+    for (folder, line) in [
+        ("/", "rm -rf /var/lib/mysql"),
+        ("/", "rm -rf srv/app"),
+        ("/var", "rm -rf lib/mysql"),
+        ("/srv", "rm -rf app"),
+        ("/root", "rm -rf /root/app"),
+        ("/home/dev", "rm -rf ~/Documents/taxes/2024"),
+        ("/home/dev", "rm -rf /home/dev/Documents/taxes/2024"),
+        ("/home/dev/Documents", "rm -rf ~/Documents/taxes/2024"),
+    ] {
+        assert!(bash_in(folder, &engine, line).decision.is_some(), "{line} in {folder}");
+    }
+    let line = "rm -rf /home/dev/Documents/code/app/generated";
+    assert_eq!(bash_in("/home/dev/Documents/code/app", &engine, line).decision, None);
     assert!(bash_in("/etc/nginx", &engine, "rm -rf sites-enabled").decision.is_some());
     assert!(bash_in("/var/lib/mysql", &engine, "rm -rf data").decision.is_some());
 }

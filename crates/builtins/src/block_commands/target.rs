@@ -180,16 +180,15 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Whether a path is the folder in which the line starts, or inside it. People keep projects in folders of services, too, and
-    /// in `/root`; in other system folders nothing is somebody's project.
+    /// Whether a path is the folder in which the line starts, or inside it, where that folder is a project among services
+    /// or documents. A folder above them, such as `/` or the home folder, makes nothing in them a project's.
     pub(super) fn is_own_work(&self, path: &str) -> bool {
         const HOLD_PROJECTS: [&str; 6] =
             ["/opt/", "/root/", "/srv/", "/usr/local/src/", "/usr/src/", "/var/www/"];
-        let folder = self.places.cwd;
-        Path::new(path).starts_with(folder)
-            && folder.to_str().is_some_and(|folder| {
-                !is_system(folder) || HOLD_PROJECTS.iter().any(|above| folder.starts_with(above))
-            })
+        let folder = self.places.cwd.to_string_lossy();
+        let is_project =
+            HOLD_PROJECTS.iter().any(|above| folder.starts_with(above)) || is_among_documents(&folder);
+        is_project && Path::new(path).starts_with(self.places.cwd)
     }
 
     /// Whether a relative path leads to a folder right beside the one in which the line starts, whose name says neither that
@@ -364,8 +363,9 @@ fn is_among_documents(path: &str) -> bool {
         Some(name) => Some(name.to_owned()),
         None => in_home(path).and_then(|path| path.strip_prefix("~/").map(str::to_owned)),
     };
-    let first = in_home.as_deref().and_then(|path| path.split('/').next());
-    first.is_some_and(|first| PERSONAL.contains(&first)) && is_absolute_and_kept(path)
+    let parts = in_home.as_deref().and_then(|path| path.split_once('/'));
+    parts.is_some_and(|(first, rest)| PERSONAL.contains(&first) && !rest.is_empty())
+        && is_absolute_and_kept(path)
 }
 
 /// `~/Documents`, and folders of the person's settings such as `~/.config`.
